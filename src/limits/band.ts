@@ -39,6 +39,14 @@ const named = (contract: Contract, limit: number): Named => tableOf(contract).ge
 export const cellsNamed = (contract: Contract, limit: number): readonly Cell[] =>
   named(contract, limit).cells
 
+/** The window of which this is a limit; null for a limit that is not in the table, or that is of several windows. */
+export function windowNamed(contract: Contract, limit: number): LimitWindow | null {
+  const [first, ...others] = cellsNamed(contract, limit)
+  return first === undefined || others.some(({ window }) => window !== first.window)
+    ? null
+    : first.window
+}
+
 /** The longest window with this limit, in microseconds; null for a limit that is not in the table. */
 export function longestNamedUs(contract: Contract, limit: number): number | null {
   const cells = cellsNamed(contract, limit)

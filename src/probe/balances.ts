@@ -1,3 +1,4 @@
+import { takesPrompt } from '../contract/request.ts'
 import { likelyRemaining } from '../credits/said.ts'
 import { objectOf } from '../user/json.ts'
 import { leavesOf } from './credits-body.ts'
@@ -29,10 +30,10 @@ export class Balances {
 
   /** Notes the cost of a response to a read. */
   note({ spec: { endpoint }, status }: ProbeResponse): void {
-    const isRead = endpoint === 'models' || endpoint === 'credits'
-    if (isRead && status === 200) this.spentOnReads += this.readPrices[endpoint]
+    if ((endpoint === 'models' || endpoint === 'credits') && status === 200)
+      this.spentOnReads += this.readPrices[endpoint]
     // An aborted request has no status, but may be charged as well.
-    if (!isRead && (status === 200 || status === null))
+    if (takesPrompt(endpoint) && (status === 200 || status === null))
       this.#generatedUs = this.#prober.options.now()
   }
 

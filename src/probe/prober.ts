@@ -10,7 +10,8 @@ import {
 import { type Received, type SendOnceOptions, sendOnce } from '../client/call/send-once.ts'
 import type { Transport } from '../client/wire/transport.ts'
 import { bandsAt, costOf, type FullContract, windowUs } from '../contract/contract.ts'
-import type { PlainRead } from '../contract/request.ts'
+import { type PlainRead, takesPrompt } from '../contract/request.ts'
+import { windowNamed } from '../limits/band.ts'
 import type { LimitedRequest } from '../limits/limited-request.ts'
 import type { Recorder } from '../store/attempts/recorder.ts'
 import { given } from '../user/given.ts'
@@ -76,7 +77,7 @@ export class Prober {
   readonly balances = new Balances(this)
   /** The response to a request with another mistake while the limit is reached, once asked. */
   whenFull: Shown | null = null
-  /** Most credits that a read may cost; 1 while unknown. */
+  /** Most credits that a read may cost: 1 until the question of G-17 finds that reads are free (0), or dearer. */
   readCredits = 1
   private slot = 0
   private jumpedUs = 0
@@ -141,7 +142,7 @@ export class Prober {
       }
       if (response.status !== 429 || options.patient === false || waitUs > 2 * windowUs.minute)
         return response
-      await this.rest(response.columns.retryAfter === null ? waitUs : waitOf(response, waitUs))
+      await this.rest(waitOf(response, waitUs))
       waitUs *= 4
     }
   }
@@ -176,10 +177,9 @@ export class Prober {
 
   /** The limit per minute, from the last limit header that has one, or from the balance. */
   async minuteLimit(): Promise<number | null> {
-    const minutes = this.contract.bands.map((band) => band.requests.minute)
     const shown = this.responses
       .map(({ columns }) => columns.rateLimit)
-      .findLast((limit) => limit !== null && minutes.includes(limit))
+      .findLast((limit) => limit !== null && windowNamed(this.contract, limit) === 'minute')
     if (shown !== undefined) return shown
     const balance = await this.balances.read()
     return balance === null
@@ -306,8 +306,7 @@ export class Prober {
 /** After this many 5xx in a row, the 5xx is the answer. */
 const mostFailures = 3
 
-const isRead = ({ endpoint }: RequestSpec): boolean =>
-  endpoint === 'models' || endpoint === 'credits' || endpoint === 'other'
+const isRead = ({ endpoint }: RequestSpec): boolean => !takesPrompt(endpoint)
 
 /** The key and the headers that carried it. A limiter may count each combination separately, so analyses do, too. */
 function keysSent(

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { defaultContract } from '../../src/contract/default.ts'
+import { parseContract } from '../../src/contract/load.ts'
 import { windowShown } from '../../src/probe/questions/headers.ts'
 import { defaultProfile } from '../../src/service/profile.ts'
 import { probeService } from './probing.ts'
@@ -26,6 +27,27 @@ test.each([
       ? { status: 'answered', is: { window: fits[0] } }
       : { status: 'ambiguous', between: { window: fits } },
   )
+})
+
+const bands = [
+  { name: 'free', max_balance: 99, requests: { minute: 10, hour: 100, day: 500 } },
+  { name: 'pro', min_balance: 100, requests: { minute: 100, hour: 1000, day: 5000 } },
+]
+const twoBands = {
+  ...defaultContract,
+  ...parseContract({ bands }, 'c.yaml'),
+} as typeof defaultContract
+
+test('a limit that is of a minute in one band and of an hour in another shows no window', () => {
+  const shown = { status: 200, limit: 100, remaining: 40 }
+  expect(windowShown([[shown, shown]], twoBands)).toEqual({
+    status: 'not-askable',
+    why: 'no answer names a limit of the table',
+  })
+  const day = { status: 200, limit: 5000, remaining: 40 }
+  expect(windowShown([[shown, day, day]], twoBands)).toMatchObject({
+    ...{ status: 'ambiguous', between: { window: ['day', 'tightest'] } },
+  })
 })
 
 test('windows of other keys and routes are not counted as alternation', () => {

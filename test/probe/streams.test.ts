@@ -8,19 +8,26 @@ import { openStore } from '../../src/store/session/open.ts'
 
 interface Asked {
   readonly stream?: boolean
+  readonly stream_options?: object
   readonly max_tokens: number
 }
 
-/** Probes a server that gives these answers to generations, and 404 to everything else. */
-async function askedOf(answer: (asked: Asked) => string | number, only: readonly GapId[]) {
+/** Probes a server that gives these answers to chat, a text that ends in `BREAK` without its end, and `others` to everything else. */
+async function askedOf(
+  answer: (asked: Asked) => string | number,
+  only: readonly GapId[],
+  others = 404,
+) {
   const server = createServer(async (request, response) => {
     let body = ''
     for await (const bytes of request) body += String(bytes)
     const isChat = request.url!.endsWith('/chat/completions')
-    const told = isChat ? answer(JSON.parse(body) as Asked) : 404
+    const told = isChat ? answer(JSON.parse(body) as Asked) : others
     if (typeof told === 'number') return response.writeHead(told).end('{}')
     const type = told.startsWith('data:') ? 'text/event-stream' : 'application/json'
-    return response.writeHead(200, { 'content-type': type }).end(told)
+    response.writeHead(200, { 'content-type': type })
+    if (!told.endsWith('BREAK')) return response.end(told)
+    return response.write(told.replace('BREAK', ''), () => response.destroy())
   })
   await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready))
   onTestFinished(() => void server.close())
@@ -101,3 +108,52 @@ test('usage in every chunk of a stream is not taken for usage in the last', asyn
   )
   expect(answers['G-11']).toMatchObject({ is: { usage: 'several chunks' } })
 })
+
+const bySeveral = (asked: Asked, told: string | number) =>
+  asked.stream_options === undefined ? streamed(['a', 'b'], null) : told
+
+test.each([
+  [503, 'it was not served: status 503, http_error'],
+  [429, 'it was not served: status 429, http_error'],
+  [402, 'it was not served: status 402, http_error'],
+  ['data: {"choices":[]}\n\nBREAK', 'it was not served: status 200, truncated'],
+])('a stream with usage that ended by an accident, %s, answers nothing', async (told, why) => {
+  const answers = await askedOf((asked) => bySeveral(asked, told), ['G-11'])
+  expect(answers['G-11']).toEqual({ status: 'not-askable', why })
+})
+
+test('a service that refuses the request for usage is told by its status', async () => {
+  const answers = await askedOf((asked) => bySeveral(asked, 400), ['G-11'])
+  expect(answers['G-11']).toMatchObject({
+    status: 'answered',
+    is: { 'usage when asked': 'status 400' },
+  })
+})
+
+test('usage in a chunk that is not the last is not said to be in the last', async () => {
+  const chunk = (usage: object | null) =>
+    `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'a' }, finish_reason: 'stop' }], usage })}\n\n`
+  const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 }
+  const answers = await askedOf(
+    () => `${chunk(usage)}${chunk(null)}${chunk(null)}data: [DONE]\n\n`,
+    ['G-11'],
+  )
+  expect(answers['G-11']).toMatchObject({ is: { usage: 'chunk before the last' } })
+})
+
+test.each([429, 402, 401])(
+  'a status of the key or the moment, %i, is no form of a stream and no place of reasoning',
+  async (status) => {
+    const answers = await askedOf(
+      ({ stream }) => (stream ? streamed(['a'], null) : plain('a', 'stop')),
+      ['G-10', 'G-01'],
+      status,
+    )
+    expect(answers['G-10']).toEqual({
+      status: 'not-askable',
+      why: `it was not served: status ${status}, http_error`,
+    })
+    expect(answers['G-01']).toMatchObject({ status: 'answered' })
+    expect(answers['G-01']).toHaveProperty('is', { chat: 'nowhere', 'chat stream': 'nowhere' })
+  },
+)

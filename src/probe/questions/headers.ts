@@ -1,6 +1,6 @@
 import { type FullContract, windows } from '../../contract/contract.ts'
 import type { GapAnswer } from '../../contract/profile.ts'
-import { cellsNamed } from '../../limits/band.ts'
+import { windowNamed } from '../../limits/band.ts'
 import type { LimitedRequest } from '../../limits/limited-request.ts'
 import { lookup } from '../../user/lookup.ts'
 import { routeOf } from '../limited-request.ts'
@@ -61,7 +61,7 @@ export function windowShown(
   const free = shown.map((route) => route.filter(({ isRejection }) => !isRejection))
   const turns = free.flatMap(neighbours)
   const changes = turns.filter(([before, after]) => before.window !== after.window).length
-  // Responses without a window may have had a turn, too.
+  // Responses without a window may have had a turn, too. Without two neighbours, nothing speaks against turns.
   const takesTurns = changes * 2 >= turns.length
   // A window that rejects the next request had nothing left, but the minute, which had some, was shown.
   const passesOverLeast = shown
@@ -74,6 +74,7 @@ export function windowShown(
         !before.isRejection &&
         before.remaining > 0,
     )
+  // `failed`: the window that rejected the request, else the minute. `tightest`: the one with the smallest share left. `rotate`: each in turn.
   const fits = [
     ...(counts.length === 1 ? [counts[0]![0]] : []),
     ...(free.flat().every(({ window }) => window === 'minute') ? ['failed'] : []),
@@ -87,10 +88,8 @@ export function windowShown(
 }
 
 function windowOf({ status, limit, remaining }: Shown, contract: FullContract) {
-  const [cell] = limit === null ? [] : cellsNamed(contract, limit)
-  return cell === undefined
-    ? []
-    : [{ window: cell.window, isRejection: status === 429, remaining: remaining ?? 0 }]
+  const window = limit === null ? null : windowNamed(contract, limit)
+  return window === null ? [] : [{ window, isRejection: status === 429, remaining: remaining ?? 0 }]
 }
 
 const neighbours = <Each>(list: readonly Each[]): readonly (readonly [Each, Each])[] =>

@@ -30,17 +30,18 @@ export const chatStream = oneGap('G-11', {
   price: ({ contract }) => 2 * pricesOf(contract).least,
   async ask(prober) {
     const plain = await prober.chat({ stream: true })
+    if (plain.columns.outcome !== 'ok') return notAskable(notServed(plain))
     const asked = await prober.chat(
       { stream: true, body: { stream_options: { include_usage: true } } },
       { expects: 'any' },
     )
-    if (plain.columns.outcome !== 'ok') return notAskable(notServed(plain))
+    if (asked.columns.outcome !== 'ok' && !isRefused(asked)) return notAskable(notServed(asked))
     const has = (...path: readonly (string | number)[]) =>
       plain.chunks.some((chunk) => ![undefined, null].includes(at(chunk, ...path) as null))
     return ofFacets(
       {
         usage: usageIn(plain),
-        'usage when asked': asked.status === 200 ? usageIn(asked) : `status ${asked.status}`,
+        'usage when asked': isRefused(asked) ? `status ${asked.status}` : usageIn(asked),
         role: has('choices', 0, 'delta', 'role'),
         finish_reason: has('choices', 0, 'finish_reason'),
         object: [...new Set(plain.chunks.map((chunk) => String(at(chunk, 'object') ?? 'absent')))],
@@ -62,7 +63,8 @@ function usageIn(response: ProbeResponse): string {
   }
   if (bearing.length > 1) return 'several chunks'
   const choices = at(first, 'choices')
-  return Array.isArray(choices) && choices.length === 0 ? 'chunk without choices' : 'last chunk'
+  if (Array.isArray(choices) && choices.length === 0) return 'chunk without choices'
+  return first === response.chunks.at(-1) ? 'last chunk' : 'chunk before the last'
 }
 
 /** G-01, G-05: where reasoning appears, and which blocks a message has. */
@@ -143,8 +145,12 @@ function placeOf(response: ProbeResponse): string | { oneOf: readonly string[] }
   return cutOff ? { oneOf: ['inline <think>', 'nowhere'] } : 'nowhere'
 }
 
+/** These are of the key, the balance or the moment, so they say nothing of the request itself. */
+const passing = new Set([401, 402, 403, 408, 429])
+
+/** Whether the service refuses such a request, whenever and by whomever it is sent. */
 const isRefused = ({ status }: ProbeResponse): boolean =>
-  status !== null && status >= 400 && status < 500
+  status !== null && status >= 400 && status < 500 && !passing.has(status)
 
 const notServed = ({ status, columns }: ProbeResponse): string =>
   `it was not served: ${status === null ? 'no status' : `status ${status}`}, ${columns.outcome}`
