@@ -104,8 +104,8 @@ try {
       const contracts = { a: defaultContract, b: defaultContract }
       const environment = { ASSAY_API_KEY: 'bench' }
       process.env.ASSAY_API_KEY ??= 'bench'
-      await runPair(scenario, {
-        ...{ pair, seed: nth, dbPaths: pathsOf(pair), contracts, environment },
+      await runPair(pathsOf(pair), {
+        ...{ scenario, pair, seed: nth, contracts, environment },
       })
     }
     // The next run's b came after this run's a: two runs one after the other.

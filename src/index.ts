@@ -2,7 +2,8 @@
  * The public API: the commands as functions. Each part is also an entry of its own, such as `assay/audit`.
  *
  *     const store = await openStore('assay.duckdb')
- *     const { runId } = await run(await loadScenario('scenarios/quick.yaml'), { baseUrl, store })
+ *     const scenario = await loadScenario('scenarios/quick.yaml')
+ *     const { runId } = await run(store, { scenario, baseUrl })
  *     const { findings } = await audit(store, { runIds: [runId] })
  *     await writeReport(store, { page: 'launch', runIds: [runId], out: 'launch.html' })
  *

@@ -99,9 +99,9 @@ test('a watch polls credits until a signal, and each poll is in the store', {
   const dbPath = join(temporaryFolder(), 'a.duckdb')
   const stop = new AbortController()
   const seen: (number | null)[] = []
-  await api.watch({
+  await api.watch(dbPath, {
     baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    ...{ dbPath, apiKey: 'sk-watch', everyMs: 1, signal: stop.signal },
+    ...{ apiKey: 'sk-watch', everyMs: 1, signal: stop.signal },
     onPoll: ({ figures }) => {
       seen.push(figures.remaining)
       if (seen.length === 2) stop.abort()
@@ -110,5 +110,12 @@ test('a watch polls credits until a signal, and each poll is in the store', {
   expect(seen).toEqual([4, 4])
   const store = await api.openStore(dbPath)
   onTestFinished(() => store.close())
-  expect(await store.rows('SELECT count(*) AS n FROM usage_polls')).toEqual([{ n: 2 }])
+  // The same store, open: it cannot be closed while it is watched.
+  const { port } = server.address() as AddressInfo
+  const baseUrl = `http://127.0.0.1:${port}`
+  await api.watch(store, {
+    ...{ baseUrl, apiKey: 'sk-watch', everyMs: 1, count: 1 },
+    onPoll: () => expect(() => store.close()).toThrow('cannot be closed'),
+  })
+  expect(await store.rows('SELECT count(*) AS n FROM usage_polls')).toEqual([{ n: 3 }])
 })

@@ -28,7 +28,6 @@ export interface Poll extends CreditsAnswer {
 }
 
 export interface WatchOptions {
-  readonly dbPath: string
   readonly baseUrl: string
   readonly apiKey: string
   readonly contract?: Contract
@@ -48,7 +47,7 @@ export interface WatchOptions {
  *
  * @throws UserError if no poll brought a balance, or polls could not be written
  */
-export async function watch(options: WatchOptions): Promise<void> {
+export async function watch(store: Store | string, options: WatchOptions): Promise<void> {
   const { apiKey, everyMs, signal, onPoll } = options
   const baseUrl = withoutCredentials(options.baseUrl)
   const contract = options.contract ?? defaultContract
@@ -56,11 +55,12 @@ export async function watch(options: WatchOptions): Promise<void> {
   let polls = 0
   let last: Poll | null = null
   let isAnswered = false
+  // An open store is used between the polls, too.
+  const hold = typeof store === 'string' ? null : await store.session()
   try {
     const unwritten = await watchCredits({
       keep:
-        options.keep ??
-        ((some, isLast) => keepPolls(options.dbPath, some, isLast ? heldAtEndMs : heldMs)),
+        options.keep ?? ((some, isLast) => keepPolls(store, some, isLast ? heldAtEndMs : heldMs)),
       baseUrl,
       keyFp: fingerprintOf(apiKey),
       fields: options.fields ?? {},
@@ -80,10 +80,11 @@ export async function watch(options: WatchOptions): Promise<void> {
     if (unwritten.length > 0)
       throw new UserError(
         'usage',
-        `${unwritten.length} polls could not be written: ${options.keep === undefined ? `${options.dbPath} was held by another process` : 'the engine was away'} to the end.`,
+        `${unwritten.length} polls could not be written: ${options.keep === undefined ? `${typeof store === 'string' ? store : store.path} was held by another process` : 'the engine was away'} to the end.`,
       )
     if (!isAnswered && signal?.aborted !== true) throw unanswered(baseUrl, last)
   } finally {
+    hold?.close()
     await reader.close()
   }
 }
@@ -150,13 +151,13 @@ const heldMs = 1000
 const heldAtEndMs = 30_000
 
 export async function keepPolls(
-  dbPath: string,
+  place: Store | string,
   polls: readonly Poll[],
   forMs = heldMs,
 ): Promise<boolean> {
   let store: Store
   try {
-    store = await openSoon(() => openStore(dbPath), forMs)
+    store = typeof place === 'string' ? await openSoon(() => openStore(place), forMs) : place
   } catch (error) {
     if (error instanceof UserError && error.code === 'store-held') return false
     throw error
@@ -165,7 +166,7 @@ export async function keepPolls(
     for (const poll of polls) await keepPoll(store, poll)
     return true
   } finally {
-    store.close()
+    if (store !== place) store.close()
   }
 }
 

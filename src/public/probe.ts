@@ -29,15 +29,16 @@ export async function probe(
 }
 
 /**
- * Polls the credits of a service into the store, until a signal or after `count` polls.
+ * Polls the credits of a service into the store, until a signal or after `count` polls. A store that is given by its path is open
+ * only while a poll is written.
  *
  * @throws UserError if no poll brought a balance, or polls could not be written
  * @example
  * const service = await startService()
  * const [{ apiKey }, { baseUrl }] = [service.keys[1]!, service]
- * await watch({ baseUrl, apiKey, dbPath: 'assay.duckdb', everyMs: 100, count: 2 })
+ * await watch('assay.duckdb', { baseUrl, apiKey, everyMs: 100, count: 2 })
  * await service.close()
  */
-export async function watch(options: WatchOptions): Promise<void> {
-  return (await import('../probe/watch.ts')).watch(options)
+export async function watch(store: Store | string, options: WatchOptions): Promise<void> {
+  return (await import('../probe/watch.ts')).watch(store, options)
 }

@@ -2,7 +2,7 @@
 import type { JudgeOptions } from '../run/crew/merge.ts'
 import type { PairOptions } from '../run/pair.ts'
 import type { RepeatOptions } from '../run/repeats.ts'
-import type { RunOptions, RunResult } from '../run/run.ts'
+import type { RunResult, RunSettings } from '../run/run.ts'
 import type { CalibrateOptions, Calibration } from '../run/self-test/calibrate.ts'
 import type { Scenario, TargetName } from '../scenario/scenario.ts'
 import type { Store } from '../store/session/open.ts'
@@ -19,14 +19,19 @@ export type { ThresholdResult } from '../run/judge/thresholds/check.ts'
 export type { RunVerdict } from '../run/judge/verdict.ts'
 export type { PairOptions } from '../run/pair.ts'
 export type { RepeatOptions } from '../run/repeats.ts'
-export type { RunOptions, RunPlace, RunResult, RunSettings } from '../run/run.ts'
+export type { RunResult, RunSettings } from '../run/run.ts'
 export type { SweepResult } from '../run/search/sweep-run.ts'
 export type { CalibrateOptions, Calibration } from '../run/self-test/calibrate.ts'
 export type { TargetName } from '../scenario/scenario.ts'
 
+export interface RunOptions extends RunSettings {
+  readonly scenario: Scenario
+}
+
 /**
  * Runs a scenario against a service, and stores its rows and its verdict. `onAttempts` gets rows as they are stored.
  *
+ * @param store open, which the run shares, or a path, which it opens and closes
  * @throws UserError for a key, prompt file or URL that is missing, or shards of a team that are
  * @throws UserError if nothing listens at the base URL, or the store cannot be opened
  * @example
@@ -37,15 +42,19 @@ export type { TargetName } from '../scenario/scenario.ts'
  *   steps: { chat: { endpoint: 'chat', max_tokens: 8 } },
  *   phases: [{ name: 'steady', load: 'constant', rate: '10/s', max_requests: 10 }],
  * })
- * const { counts } = await run(scenario, {
- *   ...{ baseUrl, dbPath: 'assay.duckdb', keys: { default: keys[1]!.apiKey } },
+ * const { counts } = await run('assay.duckdb', {
+ *   ...{ scenario, baseUrl, keys: { default: keys[1]!.apiKey } },
  *   onAttempts: (rows) => console.log(rows.map(({ status }) => status)),
  * })
  * console.log(counts)
  * await service.close()
  */
-export async function run(scenario: Scenario, options: RunOptions): Promise<RunResult> {
-  return (await import('../run/run.ts')).run(scenario, options)
+export async function run(
+  store: Store | string,
+  { scenario, ...settings }: RunOptions,
+): Promise<RunResult> {
+  const { placeOf, run } = await import('../run/run.ts')
+  return run(scenario, { ...settings, ...placeOf(store) })
 }
 
 /**
@@ -65,8 +74,9 @@ export async function run(scenario: Scenario, options: RunOptions): Promise<RunR
  *   phases: [{ name: 'steady', load: 'constant', rate: '10/s', max_requests: 10 }],
  * })
  * const [a, b] = [one, two].map(({ keys }) => keys[1]!.apiKey)
- * const results = await runPair(scenario, {
- *   ...{ pair: 'nightly', dbPaths: { a: 'of-a.duckdb', b: 'of-b.duckdb' } },
+ * const stores = { a: 'of-a.duckdb', b: 'of-b.duckdb' }
+ * const results = await runPair(stores, {
+ *   ...{ scenario, pair: 'nightly' },
  *   contracts: { a: defaultContract, b: defaultContract },
  *   environment: { KEY_OF_A: a, KEY_OF_B: b },
  * })
@@ -75,10 +85,10 @@ export async function run(scenario: Scenario, options: RunOptions): Promise<RunR
  * await two.close()
  */
 export async function runPair(
-  scenario: Scenario,
+  stores: Readonly<Record<TargetName, Store | string>>,
   options: PairOptions,
 ): Promise<Readonly<Record<TargetName, RunResult>>> {
-  return (await import('../run/pair.ts')).runPair(scenario, options)
+  return (await import('../run/pair.ts')).runPair(stores, options)
 }
 
 /**
@@ -93,8 +103,8 @@ export async function runPair(
  *   steps: { chat: { endpoint: 'chat', max_tokens: 8 } },
  *   phases: [{ name: 'steady', load: 'constant', rate: '10/s', max_requests: 5 }],
  * })
- * const results = await runRepeats(scenario, {
- *   ...{ name: 'before', count: 3, baseUrl: service.baseUrl, dbPath: 'repeats.duckdb' },
+ * const results = await runRepeats('repeats.duckdb', {
+ *   ...{ scenario, name: 'before', count: 3, baseUrl: service.baseUrl },
  *   keys: { default: service.keys[1]!.apiKey },
  *   beforeEach: (number) => console.log(`run ${number}`),
  * })
@@ -102,10 +112,10 @@ export async function runPair(
  * await service.close()
  */
 export async function runRepeats(
-  scenario: Scenario,
+  store: Store | string,
   options: RepeatOptions,
 ): Promise<readonly RunResult[]> {
-  return (await import('../run/repeats.ts')).runRepeats(scenario, options)
+  return (await import('../run/repeats.ts')).runRepeats(store, options)
 }
 
 /**
@@ -113,11 +123,14 @@ export async function runRepeats(
  *
  * @throws the signal's reason if it is aborted
  * @example
- * const { plainPerS } = await calibrate({ dbPath: 'machine.duckdb', threads: 1, seconds: 1 })
+ * const { plainPerS } = await calibrate('machine.duckdb', { threads: 1, seconds: 1 })
  * console.log(plainPerS)
  */
-export async function calibrate(options: CalibrateOptions): Promise<Calibration> {
-  return (await import('../run/self-test/calibrate.ts')).calibrate(options)
+export async function calibrate(
+  store: Store | string,
+  options: CalibrateOptions,
+): Promise<Calibration> {
+  return (await import('../run/self-test/calibrate.ts')).calibrate(store, options)
 }
 
 /**

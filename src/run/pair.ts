@@ -1,17 +1,17 @@
 import type { Contract } from '../contract/contract.ts'
 import { type Scenario, type TargetName, targetNames } from '../scenario/scenario.ts'
+import type { Store } from '../store/session/open.ts'
 import { userError } from '../user/user-error.ts'
-import { type RunResult, type RunSettings, run } from './run.ts'
+import { placeOf, type RunResult, type RunSettings, run } from './run.ts'
 
 export interface PairOptions
   extends Pick<
     RunSettings,
     'seed' | 'timeScale' | 'signal' | 'stopNow' | 'onProgress' | 'progressEveryMs'
   > {
+  readonly scenario: Scenario
   /** Name that both runs share: they are `name-a` and `name-b`. */
   readonly pair: string
-  /** The store of each. They are written at the same time, so they are two files. */
-  readonly dbPaths: Readonly<Record<TargetName, string>>
   /** What each service promises. */
   readonly contracts: Readonly<Record<TargetName, Contract>>
   readonly environment?: NodeJS.ProcessEnv
@@ -24,17 +24,18 @@ const readyMs = 4_000
  * Sends each request of a scenario to both of its targets, at nearly the same time and in random order: two runs with one
  * plan and one clock. `compareRuns` compares them by pairs.
  *
+ * @param stores of each run, open or by path. They are written at the same time, so they are two.
  * @throws UserError for a scenario without targets, or a key of a target that is not set
  */
 export async function runPair(
-  scenario: Scenario,
+  stores: Readonly<Record<TargetName, Store | string>>,
   options: PairOptions,
 ): Promise<Readonly<Record<TargetName, RunResult>>> {
+  const { scenario, pair, contracts, environment = process.env, ...shared } = options
   const { targets } = scenario
   if (targets === undefined) {
     throw userError.run('expected a scenario with targets: { a, b }; got one without.')
   }
-  const { pair, dbPaths, contracts, environment = process.env, ...shared } = options
   // Every key is read before the first request is sent.
   const keys = { a: keysOf(scenario, 'a', environment), b: keysOf(scenario, 'b', environment) }
   const startAtUs = (Date.now() + readyMs) * 1000
@@ -45,7 +46,7 @@ export async function runPair(
       {
         ...shared,
         baseUrl: targets[name].baseUrl,
-        dbPath: dbPaths[name],
+        ...placeOf(stores[name]),
         contract: contracts[name],
         keys: keys[name],
         runId: `${pair}-${name}`,

@@ -1,5 +1,6 @@
 import type { Scenario } from '../scenario/scenario.ts'
-import { type RunOptions, type RunResult, type RunSettings, run } from './run.ts'
+import type { Store } from '../store/session/open.ts'
+import { placeOf, type RunResult, type RunSettings, run } from './run.ts'
 
 /** One of several runs of a scenario: the scenario that knows of it, its id and its seed. */
 export interface Repeat {
@@ -25,7 +26,8 @@ export const repeatsOf = (
   }))
 
 /** What all runs of a scenario have, and what they are called. */
-export type RepeatOptions = Omit<RunOptions, 'runId' | 'shard' | 'team'> & {
+export interface RepeatOptions extends Omit<RunSettings, 'runId' | 'shard' | 'team'> {
+  readonly scenario: Scenario
   /** What they share: run n is `name-n`. */
   readonly name: string
   /** At least 3, so that a comparison can tell how far runs differ by themselves. */
@@ -41,15 +43,19 @@ export type RepeatOptions = Omit<RunOptions, 'runId' | 'shard' | 'team'> & {
  * @returns the results of the runs that were made
  */
 export async function runRepeats(
-  scenario: Scenario,
+  store: Store | string,
   options: RepeatOptions,
 ): Promise<readonly RunResult[]> {
-  const { name, count, beforeEach, ...shared } = options
+  const { scenario, name, count, beforeEach, ...shared } = options
   const seed = options.seed ?? scenario.seed
   const results: RunResult[] = []
   for (const [at, repeat] of repeatsOf(scenario, { name, count, seed }).entries()) {
     await beforeEach?.(at + 1)
-    const result = await run(repeat.scenario, { ...shared, ...repeat.settings } as RunOptions)
+    const result = await run(repeat.scenario, {
+      ...shared,
+      ...repeat.settings,
+      ...placeOf(store),
+    })
     results.push(result)
     if (endsRepeats(result)) break
   }

@@ -46,7 +46,10 @@ export type RunPlace =
   | { readonly store: Store; readonly dbPath?: never }
   | { readonly dbPath: string; readonly store?: undefined }
 
-export type RunOptions = RunSettings & RunPlace
+export type PlacedRun = RunSettings & RunPlace
+
+export const placeOf = (store: Store | string): RunPlace =>
+  typeof store === 'string' ? { dbPath: store } : { store }
 
 export interface RunSettings {
   /** Default: `run`. */
@@ -117,7 +120,7 @@ export interface RunResult {
  * @throws UserError if the store cannot be opened
  * @throws UserError if shards of a team are missing, or have another plan
  */
-export async function run(whole: Scenario, options: RunOptions): Promise<RunResult> {
+export async function run(whole: Scenario, options: PlacedRun): Promise<RunResult> {
   if (whole.targets !== undefined) {
     throw userError.run(
       'expected a scenario of one service; got one with targets: { a, b }. Use runPair, which sends each request to both.',
@@ -219,7 +222,7 @@ async function carryOut(
   loads: PhaseLoads,
   metrics: Found | null,
   isTimed: boolean,
-  options: RunOptions,
+  options: PlacedRun,
 ): Promise<RunResult> {
   const { scenario, contract, run: start, baseUrl, zeroNs, keys, dbPath } = settings
   const coordinator = new Coordinator(settings)
@@ -292,7 +295,7 @@ async function carryOut(
 /** Looks for the metrics that a scenario asks for. Of several machines, the first one does. */
 async function metricsOf(
   { metrics }: Scenario,
-  { shard = unsharded, onMetrics }: RunOptions,
+  { shard = unsharded, onMetrics }: PlacedRun,
   { baseUrl, key }: { readonly baseUrl: string; readonly key: string | null },
 ): Promise<Found | null> {
   if (metrics === null || shard.index > 0) return null

@@ -77,7 +77,7 @@ const examples: Readonly<Record<string, () => Promise<void> | void>> = {
     store.close()
   },
   async calibrate() {
-    const { plainPerS } = await calibrate({ dbPath: 'machine.duckdb', threads: 1, seconds: 1 })
+    const { plainPerS } = await calibrate('machine.duckdb', { threads: 1, seconds: 1 })
     console.log(plainPerS)
   },
   async compareRuns() {
@@ -208,8 +208,8 @@ const examples: Readonly<Record<string, () => Promise<void> | void>> = {
       steps: { chat: { endpoint: 'chat', max_tokens: 8 } },
       phases: [{ name: 'steady', load: 'constant', rate: '10/s', max_requests: 10 }],
     })
-    const { counts } = await run(scenario, {
-      ...{ baseUrl, dbPath: 'assay.duckdb', keys: { default: keys[1]!.apiKey } },
+    const { counts } = await run('assay.duckdb', {
+      ...{ scenario, baseUrl, keys: { default: keys[1]!.apiKey } },
       onAttempts: (rows) => console.log(rows.map(({ status }) => status)),
     })
     console.log(counts)
@@ -227,8 +227,9 @@ const examples: Readonly<Record<string, () => Promise<void> | void>> = {
       phases: [{ name: 'steady', load: 'constant', rate: '10/s', max_requests: 10 }],
     })
     const [a, b] = [one, two].map(({ keys }) => keys[1]!.apiKey)
-    const results = await runPair(scenario, {
-      ...{ pair: 'nightly', dbPaths: { a: 'of-a.duckdb', b: 'of-b.duckdb' } },
+    const stores = { a: 'of-a.duckdb', b: 'of-b.duckdb' }
+    const results = await runPair(stores, {
+      ...{ scenario, pair: 'nightly' },
       contracts: { a: defaultContract, b: defaultContract },
       environment: { KEY_OF_A: a, KEY_OF_B: b },
     })
@@ -243,8 +244,8 @@ const examples: Readonly<Record<string, () => Promise<void> | void>> = {
       steps: { chat: { endpoint: 'chat', max_tokens: 8 } },
       phases: [{ name: 'steady', load: 'constant', rate: '10/s', max_requests: 5 }],
     })
-    const results = await runRepeats(scenario, {
-      ...{ name: 'before', count: 3, baseUrl: service.baseUrl, dbPath: 'repeats.duckdb' },
+    const results = await runRepeats('repeats.duckdb', {
+      ...{ scenario, name: 'before', count: 3, baseUrl: service.baseUrl },
       keys: { default: service.keys[1]!.apiKey },
       beforeEach: (number) => console.log(`run ${number}`),
     })
@@ -275,7 +276,7 @@ const examples: Readonly<Record<string, () => Promise<void> | void>> = {
   async watch() {
     const service = await startService()
     const [{ apiKey }, { baseUrl }] = [service.keys[1]!, service]
-    await watch({ baseUrl, apiKey, dbPath: 'assay.duckdb', everyMs: 100, count: 2 })
+    await watch('assay.duckdb', { baseUrl, apiKey, everyMs: 100, count: 2 })
     await service.close()
   },
   async watchRun() {
@@ -370,9 +371,9 @@ beforeAll(async () => {
       steps: { chat: { endpoint: 'chat', max_tokens: 8 } },
       phases: [{ name: 'steady', load: 'constant', rate: '20/s', max_requests: 20 }],
     })
-    await run(scenario, {
-      ...{ baseUrl: service.baseUrl, keys: { default: service.keys[1]!.apiKey } },
-      ...{ dbPath: `shard-${index}.duckdb`, runId: 'parts', shard: { index, of: 2 }, startAtUs },
+    await run(`shard-${index}.duckdb`, {
+      ...{ scenario, baseUrl: service.baseUrl, keys: { default: service.keys[1]!.apiKey } },
+      ...{ runId: 'parts', shard: { index, of: 2 }, startAtUs },
     })
   }
   await service.close()

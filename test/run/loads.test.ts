@@ -145,7 +145,7 @@ test('a calibration stores its figures and no attempts, and a run is compared wi
   tags: 'whole',
 }, async () => {
   await withStorePath(async (dbPath) => {
-    const found = await calibrate({ dbPath, threads: 1, seconds: 0.5, with: 'autocannon' })
+    const found = await calibrate(dbPath, { threads: 1, seconds: 0.5, with: 'autocannon' })
     expect(found.autocannonPerS).toBeGreaterThan(500)
     expect(found.plainPerS).toBeGreaterThan(100)
     expect(found.eventsPerS).toBeGreaterThan(1000)

@@ -39,21 +39,21 @@ test('each request goes to both targets, with the key of each, and either is fir
   const [a, b] = [await start('a', 100), await start('b', 105)]
   try {
     await withStorePath(async (dbPath) => {
-      const dbPaths = { a: dbPath, b: `${dbPath}.b.duckdb` }
+      const stores = { a: dbPath, b: `${dbPath}.b.duckdb` }
       const scenario = scenarioOf(
         `{ a: { base_url: "${a.baseUrl}", key_env: KEY_OF_A }, b: { base_url: "${b.baseUrl}", key_env: KEY_OF_B } }`,
       )
-      const results = await runPair(scenario, {
+      const results = await runPair(stores, {
+        scenario,
         pair: 'p',
         seed: 3,
-        dbPaths,
         contracts,
         environment,
       })
       expect([a.requests, b.requests]).toEqual([200, 200])
       expect(results.a.verdict.rowsHold && results.b.verdict.rowsHold).toBe(true)
       expect([...seen.a, ...seen.b]).toEqual([`Bearer ${key}`, `Bearer ${key}b`])
-      const [storeA, storeB] = [await openStore(dbPaths.a), await openStore(dbPaths.b)]
+      const [storeA, storeB] = [await openStore(stores.a), await openStore(stores.b)]
       const sides = [
         { store: storeA, runId: 'p-a' },
         { store: storeB, runId: 'p-b' },
@@ -101,8 +101,8 @@ test('requests that would not stay pairs, two addresses, and a key that is not s
     'expected one of base_url and targets; got both',
   )
   const scenario = scenarioOf(two.replace(':1"', ':1", key_env: NOT_SET'))
-  const options = { pair: 'p', dbPaths: { a: 'none', b: 'none' }, contracts, environment }
-  await expect(runPair(scenario, options)).rejects.toThrow(
+  const options = { scenario, pair: 'p', contracts, environment }
+  await expect(runPair({ a: 'none', b: 'none' }, options)).rejects.toThrow(
     'The key of target a comes from the variable NOT_SET, which is not set',
   )
   // A run of one service cannot choose one of the two.

@@ -12,6 +12,7 @@ import {
   builtStorePath,
   makeEmptyStore,
   placeEmptyStore,
+  storeVersion,
 } from '../../src/store/session/empty-store.ts'
 import type { Cell } from '../../src/store/session/session.ts'
 import { attempt, enterRun } from '../report/attempts.ts'
@@ -172,7 +173,9 @@ test('a store of another version is refused with both versions named', async () 
     const store = await openStore(path)
     await store.execute('UPDATE store_version SET version = 0')
     store.close()
-    await expect(openStore(path)).rejects.toThrow(/store of version 0; this Assay reads version 11/)
+    await expect(openStore(path)).rejects.toThrow(
+      `store of version 0; this Assay reads version ${storeVersion}`,
+    )
   } finally {
     rmSync(folder, { recursive: true })
   }

@@ -8,7 +8,7 @@ import { limitText, safeRateText } from '../../report/safe-rate.ts'
 import { heldRate } from '../../report/search-words.ts'
 import { type StoredTrial, searchShape } from '../../report/stored-search.ts'
 import { firstModel } from '../../run/plan/first-model.ts'
-import type { RunOptions, RunResult } from '../../run/run.ts'
+import type { PlacedRun, RunResult } from '../../run/run.ts'
 import { noKey } from '../../run/send/keys.ts'
 import { tlsOf } from '../../run/send/tls-files.ts'
 import { firstAnswer } from '../../run/start/first-answer.ts'
@@ -75,7 +75,7 @@ async function continueBench(
   await runWithPage(scenario, { baseUrl, seed, key, contract, earlierTrials: trials }, options)
 }
 
-interface Target extends Pick<RunOptions, 'earlierTrials'> {
+interface Target extends Pick<PlacedRun, 'earlierTrials'> {
   readonly baseUrl: string
   readonly seed: number
   readonly key: string

@@ -47,9 +47,9 @@ export async function demoAction({ db, out }: Options): Promise<void> {
   const live = new LiveView()
   let result: RunResult
   try {
-    result = await run(await loadScenario(scenarioPath), {
+    result = await run(db, {
+      scenario: await loadScenario(scenarioPath),
       baseUrl: service.baseUrl,
-      dbPath: db,
       timeScale,
       keys: Object.fromEntries(service.keys.map(({ name, apiKey }) => [name, apiKey])),
       onProgress: (progress) => live.show(progress),

@@ -55,7 +55,7 @@ export async function runPairAction(
     process.stderr.write(
       'Both targets have one address: if they share a machine, each slows the other, and their difference looks smaller.\n',
     )
-  const dbPaths = { a: options.db, b: storeOfB(options.db) }
+  const stores = { a: options.db, b: storeOfB(options.db) }
   const pair = runIdOf(options.runId) ?? `pair-${stampOf(new Date())}`
   const drain = new AbortController()
   const stopNow = new AbortController()
@@ -63,14 +63,14 @@ export async function runPairAction(
   let results: Pair
   try {
     const timeScale = positiveOf('--time-scale', options.timeScale)
-    results = await runPair(scenario, {
-      ...{ pair, seed, timeScale, dbPaths, contracts },
+    results = await runPair(stores, {
+      ...{ scenario, pair, seed, timeScale, contracts },
       ...{ signal: drain.signal, stopNow: stopNow.signal },
     })
   } finally {
     ignoreSignals()
   }
-  const comparison = await compared(dbPaths, results, contracts)
+  const comparison = await compared(stores, results, contracts)
   process.stdout.write(
     options.json === true
       ? `${jsonText({ ...results, comparison })}\n`
@@ -94,11 +94,11 @@ function exitOfPair(results: Pair): number {
 const isCompared = (results: Pair) => targetNames.every((name) => results[name].counts.ok > 0)
 
 async function compared(
-  dbPaths: Readonly<Record<TargetName, string>>,
+  stores: Readonly<Record<TargetName, string>>,
   results: Pair,
   contracts: Contracts,
 ): Promise<Comparison> {
-  return inStores(dbPaths.a, dbPaths.b, (a, b) =>
+  return inStores(stores.a, stores.b, (a, b) =>
     compareRuns(
       { store: a, runId: results.a.runId, contract: contracts.a },
       { store: b, runId: results.b.runId, contract: contracts.b },

@@ -15,7 +15,7 @@ import { readyExpectations } from '../../run/expect/ready.ts'
 import { runBilling } from '../../run/money/run-money.ts'
 import { phaseLoads } from '../../run/plan/loads.ts'
 import { planOf } from '../../run/plan/plan.ts'
-import type { RunOptions, RunResult } from '../../run/run.ts'
+import type { RunResult, RunSettings } from '../../run/run.ts'
 import type { Scenario } from '../../scenario/scenario.ts'
 import { scenarioFiles } from '../../scenario/scenario-files.ts'
 import { undecidable } from '../../scenario/undecidable.ts'
@@ -140,7 +140,7 @@ function filesOf(scenario: Scenario, { db, junit }: Options): readonly NamedFile
 /** Runs with the live view, prints the result, and sets the exit code. */
 export async function runAndPrint(
   scenario: Scenario,
-  options: RunOptions & { readonly contract: Contract },
+  { dbPath, ...options }: RunSettings & { readonly dbPath: string; readonly contract: Contract },
   json: boolean,
   {
     livePort,
@@ -163,8 +163,9 @@ export async function runAndPrint(
   let last: Progress | null = null
   let shown: Shown = nothing
   try {
-    const result = await run(scenario, {
+    const result = await run(dbPath, {
       ...options,
+      scenario,
       onMetrics: ({ sources, missing }) => {
         for (const source of sources) live.say(`metrics: ${sourceWords(source)}`)
         for (const { url, reason } of missing) live.say(`metrics: none at ${url}: ${reason}`)

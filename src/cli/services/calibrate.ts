@@ -14,8 +14,7 @@ const threadsOf = (threads: number) => (threads === 1 ? '1 thread' : `${threads}
 
 export async function calibrateAction(options: Options): Promise<void> {
   const live = new LiveView()
-  const found = await calibrate({
-    dbPath: options.db,
+  const found = await calibrate(options.db, {
     threads: wholeNumberOf('--threads', options.threads, 1),
     seconds: positiveOf('--seconds', options.seconds),
     ...(options.with === undefined ? {} : { with: options.with }),

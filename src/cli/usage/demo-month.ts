@@ -42,9 +42,9 @@ export async function demoMonth({ db, out }: { readonly db: string; readonly out
   const live = new LiveView()
   const scenario = inFiveSeconds(await loadScenario(scenarioPath))
   try {
-    const { runId } = await run(scenario, {
+    const { runId } = await run(db, {
+      scenario,
       baseUrl: service.baseUrl,
-      dbPath: db,
       timeScale,
       firstRequests: false,
       keys: { [scenario.keys[0]!.name]: service.keys[0]!.apiKey },

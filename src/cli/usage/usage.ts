@@ -75,8 +75,7 @@ export async function watchAction(flags: WatchOptions): Promise<void> {
   const live = await pages?.openLiveWatch(flags.live!, baseUrl)
   const ignoreSignals = onStopSignal(() => stop.abort())
   try {
-    await watch({
-      dbPath: flags.db,
+    await watch(flags.db, {
       ...(clickhouse === null ? {} : { keep: (polls) => keepInClickhouse(clickhouse, polls) }),
       baseUrl,
       apiKey: apiKey(),

@@ -24,7 +24,7 @@ import type { CrewedScenario } from '../crew/threads.ts'
 import { runBilling } from '../money/run-money.ts'
 import { arrivalsInTime } from '../plan/arrivals-in-time.ts'
 import { crowdOf } from '../plan/crowd.ts'
-import type { RunOptions, RunResult } from '../run.ts'
+import type { PlacedRun, RunResult } from '../run.ts'
 import { settleTrials, withCachedShares } from '../search/settle-trials.ts'
 import type { SweepResult } from '../search/sweep-run.ts'
 import { firstRefusal } from '../start/first-requests.ts'
@@ -39,7 +39,7 @@ import { cutWarmUp } from './warm-up.ts'
 export interface Ended {
   readonly dbPath: string
   readonly scenario: CrewedScenario
-  readonly options: RunOptions
+  readonly options: PlacedRun
   readonly contract: Contract
   readonly start: RunStart
   readonly coordinator: Coordinator
@@ -215,4 +215,4 @@ function shareOfCeiling(
 }
 
 /** Whether this is one shard of a run. What only the whole run can show, such as thresholds, waits until its stores are merged. */
-const isPart = ({ shard }: RunOptions) => (shard ?? unsharded).of > 1
+const isPart = ({ shard }: PlacedRun) => (shard ?? unsharded).of > 1

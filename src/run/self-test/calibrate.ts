@@ -1,16 +1,15 @@
 import { scenarioFrom } from '../../scenario/parse.ts'
 import type { Scenario } from '../../scenario/scenario.ts'
 import { type Ceiling, dropAttempts } from '../../store/runs/runs.ts'
-import { openStore } from '../../store/session/open.ts'
+import { openStore, type Store } from '../../store/session/open.ts'
 import type { Session } from '../../store/session/session.ts'
 import { userError } from '../../user/user-error.ts'
 import type { Progress } from '../count/progress.ts'
-import { run } from '../run.ts'
+import { placeOf, run } from '../run.ts'
 import { autocannonPerS, type CrossCheck, loadAutocannon } from './cross-check.ts'
 import { startNullServer } from './null-server.ts'
 
 export interface CalibrateOptions {
-  readonly dbPath: string
   readonly threads: number
   /** Length of each of the two measurements. */
   readonly seconds: number
@@ -40,7 +39,10 @@ const eventsOfStream = 100
  *
  * @throws the signal's reason if it is aborted
  */
-export async function calibrate(options: CalibrateOptions): Promise<Calibration> {
+export async function calibrate(
+  store: Store | string,
+  options: CalibrateOptions,
+): Promise<Calibration> {
   if (options.with !== undefined) await loadAutocannon()
   const server = await startNullServer(eventsOfStream)
   try {
@@ -49,7 +51,7 @@ export async function calibrate(options: CalibrateOptions): Promise<Calibration>
       const { runId } = await run(scenario, {
         kind: 'calibrate',
         baseUrl: server.baseUrl,
-        dbPath: options.dbPath,
+        ...placeOf(store),
         keys: { default: 'calibration' },
         ...(options.onProgress && { onProgress: options.onProgress }),
         ...(options.signal && { signal: options.signal }),
@@ -69,10 +71,10 @@ export async function calibrate(options: CalibrateOptions): Promise<Calibration>
             threads: options.threads,
             seconds: options.seconds,
           })
-    const store = await openStore(options.dbPath)
+    const opened = typeof store === 'string' ? await openStore(store) : store
     let session: Session | undefined
     try {
-      session = await store.session({ writes: 'attempts' })
+      session = await opened.session({ writes: 'attempts' })
       const ceiling: Ceiling = {
         plainPerS: await steadyPerS(session, plain),
         eventsPerS: (await steadyPerS(session, streams)) * eventsOfStream,
@@ -88,7 +90,7 @@ export async function calibrate(options: CalibrateOptions): Promise<Calibration>
       return { ...ceiling, autocannonPerS: other, runIds: [plain, streams] }
     } finally {
       session?.close()
-      store.close()
+      if (opened !== store) opened.close()
     }
   } finally {
     server.close()

@@ -13,8 +13,8 @@ test('no request fails, and the median chat takes less than a second', async () 
     steps: { chat: { endpoint: 'chat', max_tokens: 8 } },
     phases: [{ name: 'steady', load: 'constant', rate: '10/s', max_requests: 40 }],
   })
-  const { runId } = await run(scenario, {
-    store,
+  const { runId } = await run(store, {
+    scenario,
     baseUrl: service.baseUrl,
     keys: { default: service.keys[1]!.apiKey },
   })

@@ -12,8 +12,8 @@ test('nineteen of twenty chats are answered within a second', async () => {
     steps: { chat: { endpoint: 'chat', max_tokens: 8 } },
     phases: [{ name: 'steady', load: 'constant', rate: '10/s', max_requests: 40 }],
   })
-  const { runId, counts } = await run(scenario, {
-    store,
+  const { runId, counts } = await run(store, {
+    scenario,
     baseUrl: service.baseUrl,
     keys: { default: service.keys[1]!.apiKey },
   })

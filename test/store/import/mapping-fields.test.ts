@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { mappedNames } from '../../../src/measure/usage/quantities.ts'
 import { importFile } from '../../../src/store/import/import-file.ts'
 import { mappingShape, parseMapping } from '../../../src/store/import/mapping.ts'
 import { openStore, type Store } from '../opened.ts'
@@ -74,6 +75,14 @@ const field = (more: object, before: object = {}): Change => [
 
 const grant = { type: { value: 'grant' }, account: 'name', credits: 'requests' }
 
+/** The fields of all kinds of tokens: a new kind needs no case of its own. */
+const tokenFields = Object.fromEntries(
+  mappedNames.map((name) => [
+    `fields.${name}`,
+    field({ [name]: 'thought' }, { promptTokens: 'prompt', completionTokens: 'completion' }),
+  ]),
+)
+
 const changes: Readonly<Record<string, Change>> = {
   source: [{}, { source: 'another' }],
   format: [{ format: 'jsonl' }, { format: 'csv' }],
@@ -139,18 +148,7 @@ const changes: Readonly<Record<string, Change>> = {
   'fields.name': field({ name: 'team' }, grant),
   'fields.priority': field({ priority: 'requests' }, grant),
   'fields.models': field({ models: 'other' }, grant),
-  'fields.promptTokens': field({ promptTokens: 'prompt' }),
-  'fields.cachedTokens': field({ cachedTokens: 'cached' }, { promptTokens: 'prompt' }),
-  'fields.cacheWriteTokens': field({ cacheWriteTokens: 'written' }, { promptTokens: 'prompt' }),
-  'fields.cacheWrite1hTokens': field(
-    { cacheWrite1hTokens: 'hour' },
-    { promptTokens: 'prompt', cacheWriteTokens: 'written' },
-  ),
-  'fields.completionTokens': field({ completionTokens: 'completion' }),
-  'fields.reasoningTokens': field(
-    { reasoningTokens: 'thought' },
-    { completionTokens: 'completion' },
-  ),
+  ...tokenFields,
   'fields.status': field({ status: 'status' }),
   'fields.outcome': field({ outcome: 'word' }),
   'fields.errorCode': field({ errorCode: 'code' }, { outcome: { value: 'http_error' } }),
