@@ -4,6 +4,8 @@ import { expect, onTestFinished, test } from 'vitest'
 import { defaultContract } from '../../src/contract/default.ts'
 import type { GapId } from '../../src/contract/profile.ts'
 import { probe } from '../../src/probe/probe.ts'
+import type { Prober } from '../../src/probe/prober.ts'
+import { messagesStream } from '../../src/probe/questions/streams.ts'
 import { openStore } from '../../src/store/session/open.ts'
 
 interface Asked {
@@ -116,7 +118,7 @@ test.each([
   [503, 'it was not served: status 503, http_error'],
   [429, 'it was not served: status 429, http_error'],
   [402, 'it was not served: status 402, http_error'],
-  ['data: {"choices":[]}\n\nBREAK', 'it was not served: status 200, truncated'],
+  ['data: {"choices":[]}\n\nBREAK', 'it was not served: status 200, broken'],
 ])('a stream with usage that ended by an accident, %s, answers nothing', async (told, why) => {
   const answers = await askedOf((asked) => bySeveral(asked, told), ['G-11'])
   expect(answers['G-11']).toEqual({ status: 'not-askable', why })
@@ -144,15 +146,17 @@ test('usage in a chunk that is not the last is not said to be in the last', asyn
 test.each([429, 402, 401])(
   'a status of the key or the moment, %i, is no form of a stream and no place of reasoning',
   async (status) => {
-    const answers = await askedOf(
-      ({ stream }) => (stream ? streamed(['a'], null) : plain('a', 'stop')),
-      ['G-10', 'G-01'],
-      status,
-    )
-    expect(answers['G-10']).toEqual({
+    const response = { status, columns: { outcome: 'http_error' } }
+    const prober = { messages: async () => response } as unknown as Prober
+    expect((await messagesStream.ask(prober))['G-10']).toEqual({
       status: 'not-askable',
       why: `it was not served: status ${status}, http_error`,
     })
+    const answers = await askedOf(
+      ({ stream }) => (stream ? streamed(['a'], null) : plain('a', 'stop')),
+      ['G-01'],
+      status,
+    )
     expect(answers['G-01']).toMatchObject({ status: 'answered' })
     expect(answers['G-01']).toHaveProperty('is', { chat: 'nowhere', 'chat stream': 'nowhere' })
   },
