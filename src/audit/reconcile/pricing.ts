@@ -11,6 +11,7 @@ import { isExactly, isWithin } from '../../price/judge/tolerance.ts'
 import { logPrices } from '../../price/price-log.ts'
 import { eachKind, type KindCounts, statedCounts } from '../../tokens/kinds.ts'
 import { normalUsage } from '../../tokens/usage.ts'
+import { onceForEach } from '../../user/once.ts'
 import type { Explained, Pricing } from './lines.ts'
 import type { StoredUse } from './store-lines.ts'
 
@@ -35,18 +36,13 @@ export function pricingOf(
   const priceOf = (name: string) => modelPriceOf(contract, name)
   const changes = new Map<string, readonly Change[]>()
   const fitted = new Set<Change>()
-  const rights = new Map<string, RightUses>()
+  const rightsOf = onceForEach((_model: string): RightUses => ({ uses: [], compared: new Map() }))
   let tried = 0
   const costBy = (change: Change, { counts, model, atMs }: Use): Rational | null =>
     change.costOf(plainRequest(model.id, atMs), model, usageOf(counts), contextAt(atMs, priceOf))
-  const rightsOf = ({ id }: ModelPrice): RightUses => {
-    const known = rights.get(id) ?? { uses: [], compared: new Map() }
-    rights.set(id, known)
-    return known
-  }
   /** Whether a change would have moved an amount of the model that is right. */
   const isContradicted = (change: Change, model: ModelPrice): boolean => {
-    const { uses, compared } = rightsOf(model)
+    const { uses, compared } = rightsOf(model.id)
     let { count, isMoved } = compared.get(change) ?? { count: 0, isMoved: false }
     for (; count < uses.length && !isMoved; count++) {
       const [cost, right] = [costBy(change, uses[count]!), rightOf(uses[count]!, priceOf)]
@@ -102,7 +98,7 @@ export function pricingOf(
     keepRight(counts, { model: name, day }) {
       const model = priceOf(name)
       if (model === null) return
-      const { uses } = rightsOf(model)
+      const { uses } = rightsOf(model.id)
       if (uses.length < mostRight) uses.push({ counts, model, atMs: noon(day) })
     },
     nameOf: (model) => priceOf(model)?.id ?? model,

@@ -3,6 +3,7 @@ import { takesPrompt } from '../../contract/request.ts'
 import type { Step } from '../../scenario/steps.ts'
 import { tokensOf } from '../../schedule/draw.ts'
 import { RandomStream } from '../../schedule/random.ts'
+import { onceForEach } from '../../user/once.ts'
 import { ScriptText } from './script-text.ts'
 import { TokenText } from './token-text.ts'
 
@@ -32,7 +33,7 @@ export class UniquePrompts {
   private readonly scripts: ScriptText
   private readonly lengths: RandomStream
   private readonly groups: RandomStream
-  private readonly prefixes = new Map<number, string>()
+  private readonly prefixOf: (group: number) => string
 
   constructor(step: string, prompt: UniquePromptKind, seed: number, runId: string) {
     this.prompt = prompt
@@ -40,6 +41,9 @@ export class UniquePrompts {
     this.scripts = new ScriptText(saltOf(seed, runId))
     this.lengths = new RandomStream(seed, `lengths of ${step}`)
     this.groups = new RandomStream(seed, `groups of ${step}`)
+    const prefixTokens = prompt.kind === 'synthetic' ? (prompt.prefix?.tokens ?? 0) : 0
+    // Negative, because slots are not.
+    this.prefixOf = onceForEach((group) => this.words.text(prefixTokens, -1 - group))
   }
 
   /** @param slot the number of the request in the run */
@@ -61,17 +65,7 @@ export class UniquePrompts {
     if (prefix.texts === null && !isKept)
       return { text: this.words.unique(all, slot), tokens: all, isKept }
     const group = prefix.texts === null ? slot : Math.floor(this.groups.at(slot) * prefix.texts)
-    return { text: `${this.prefixOf(group, prefix.tokens)} ${own}`, tokens: all, isKept }
-  }
-
-  private prefixOf(group: number, tokens: number): string {
-    let text = this.prefixes.get(group)
-    if (text === undefined) {
-      // Negative, because slots are not.
-      text = this.words.text(tokens, -1 - group)
-      this.prefixes.set(group, text)
-    }
-    return text
+    return { text: `${this.prefixOf(group)} ${own}`, tokens: all, isKept }
   }
 }
 

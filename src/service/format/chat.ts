@@ -1,20 +1,14 @@
 import { createHash } from 'node:crypto'
+import { onceForEach } from '../../user/once.ts'
 import type { Piece, StreamEvent, StreamMoment, Usage } from '../behaviour.ts'
 import type { Call } from '../call.ts'
 import { type Answer, type Choice, textOf } from '../generate.ts'
 import type { Profile } from '../profile.ts'
 import { inlineThinking } from './thinking.ts'
 
-const fingerprints = new Map<string, string>()
-
-function fingerprintOf(model: string): string {
-  let fingerprint = fingerprints.get(model)
-  if (fingerprint === undefined) {
-    fingerprint = `fp_${createHash('sha256').update(model).digest('hex').slice(0, 10)}`
-    fingerprints.set(model, fingerprint)
-  }
-  return fingerprint
-}
+const fingerprintOf = onceForEach(
+  (model: string) => `fp_${createHash('sha256').update(model).digest('hex').slice(0, 10)}`,
+)
 
 function envelope(call: Call, id: string, object: string): Envelope {
   const model = call.model?.id ?? ''

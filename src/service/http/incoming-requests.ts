@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import type { FullContract } from '../../contract/contract.ts'
 import type { ContractEndpoint } from '../../contract/request.ts'
 import { decoded } from '../../user/decoded.ts'
+import { onceForObject } from '../../user/once.ts'
 import type { Behaviour, Kit } from '../behaviour.ts'
 import { Call, type IncomingRequest } from '../call.ts'
 
@@ -19,7 +20,7 @@ export class IncomingRequests {
   >
   /** Where one model is read; null if it is not. */
   readonly #modelPath: string | null
-  readonly #connections = new Connections()
+  readonly #numberOf = connectionNumbers()
   readonly #trustsProxy: boolean
   #sequence: number
 
@@ -43,7 +44,7 @@ export class IncomingRequests {
       sequence,
       id,
       clock.nowUs(),
-      this.#connections,
+      this.#numberOf,
       this.#trustsProxy,
     )
     const call = new Call(incoming, random)
@@ -72,7 +73,7 @@ class HttpRequest implements IncomingRequest {
   readonly query: string
   readonly headers: IncomingHttpHeaders
   readonly #socket: Socket
-  readonly #connections: Connections
+  readonly #numberOf: (socket: object) => number
   readonly #trustsProxy: boolean
 
   constructor(
@@ -80,7 +81,7 @@ class HttpRequest implements IncomingRequest {
     sequence: number,
     id: string,
     atUs: number,
-    connections: Connections,
+    numberOf: (socket: object) => number,
     trustsProxy: boolean,
   ) {
     const target = url.startsWith('/') ? url : url.replace(schemeAndHost, '')
@@ -93,12 +94,12 @@ class HttpRequest implements IncomingRequest {
     this.query = at < 0 ? '' : target.slice(at + 1)
     this.headers = headers
     this.#socket = socket
-    this.#connections = connections
+    this.#numberOf = numberOf
     this.#trustsProxy = trustsProxy
   }
 
   get connection(): number {
-    return this.#connections.numberOf(this.#socket)
+    return this.#numberOf(this.#socket)
   }
 
   onClosed(callback: () => void): void {
@@ -119,18 +120,9 @@ class HttpRequest implements IncomingRequest {
   }
 }
 
-class Connections {
-  readonly #numbers = new WeakMap<object, number>()
-  #count = 0
-
-  numberOf(socket: object): number {
-    let number = this.#numbers.get(socket)
-    if (number === undefined) {
-      number = ++this.#count
-      this.#numbers.set(socket, number)
-    }
-    return number
-  }
+function connectionNumbers() {
+  let count = 0
+  return onceForObject((_socket: object) => ++count)
 }
 
 /** Unique within a ledger's file by the sequence, and between services by the random half. */

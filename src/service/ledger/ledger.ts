@@ -1,5 +1,6 @@
 import type { StatementSync } from 'node:sqlite'
 import type { Credits } from '../../contract/contract.ts'
+import { onceForEach } from '../../user/once.ts'
 import type { Clock } from '../clock.ts'
 import type { Database } from './database.ts'
 import { Lots } from './lots.ts'
@@ -51,7 +52,6 @@ export class Ledger {
   readonly #database: Database
   readonly #clock: Clock
   readonly #lots: Lots
-  readonly #states = new Map<number, State>()
   readonly #charge: StatementSync
   readonly #move: StatementSync
   readonly #enter: StatementSync
@@ -181,16 +181,11 @@ export class Ledger {
     this.#chargedAccounts = []
   }
 
-  #state(accountId: number): State {
-    let state = this.#states.get(accountId)
-    if (state === undefined) {
-      const row = this.#load.get(accountId)
-      const nextExpiryUs = this.#lots.nextExpiryUs(accountId)
-      state = { balance: Number(row?.balance ?? 0), held: 0, charged: 0, nextExpiryUs }
-      this.#states.set(accountId, state)
-    }
-    return state
-  }
+  readonly #state = onceForEach((accountId: number): State => {
+    const row = this.#load.get(accountId)
+    const nextExpiryUs = this.#lots.nextExpiryUs(accountId)
+    return { balance: Number(row?.balance ?? 0), held: 0, charged: 0, nextExpiryUs }
+  })
 
   /** The state without the credits that have expired by now. */
   #current(accountId: number, nowUs: number): State {

@@ -7,6 +7,7 @@ import {
   rational,
   roundWhole,
 } from '../../money/rational.ts'
+import { onceForEach } from '../../user/once.ts'
 
 /** Charges come to the balance together, at the end of each interval. */
 const batchUs = 5e6
@@ -26,7 +27,7 @@ interface Page {
 export class Book {
   readonly #currency: Currency
   readonly #creditsOf: (account: number) => number
-  readonly #pages = new Map<number, Page>()
+  readonly #page = onceForEach((_account: number): Page => ({ spent: 0n, held: 0n, postings: [] }))
 
   constructor(currency: Currency, creditsOf: (account: number) => number) {
     this.#currency = currency
@@ -77,14 +78,5 @@ export class Book {
     const { digits } = this.#currency
     const text = fixedText(rational(units, 10n ** BigInt(digits)), digits)
     return text.includes('.') ? text.replace(/\.?0+$/, '') : text
-  }
-
-  #page(account: number): Page {
-    let page = this.#pages.get(account)
-    if (page === undefined) {
-      page = { spent: 0n, held: 0n, postings: [] }
-      this.#pages.set(account, page)
-    }
-    return page
   }
 }

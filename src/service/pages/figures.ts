@@ -1,3 +1,5 @@
+import { onceForEach } from '../../user/once.ts'
+
 /** Formats figures for people. */
 
 const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
@@ -15,26 +17,15 @@ export const price = (cents: number): string => dollars.format(cents / 100)
 export const plural = (value: number, one: string, many = `${one}s`): string =>
   `${count(value)} ${value === 1 ? one : many}`
 
-const days = new Map<string, Intl.DateTimeFormat>()
-const moments = new Map<string, Intl.DateTimeFormat>()
+const days = new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', dateStyle: 'medium' })
+const momentFormat = onceForEach(
+  (timeZone: string) =>
+    new Intl.DateTimeFormat('en-GB', { timeZone, dateStyle: 'medium', timeStyle: 'medium' }),
+)
 
-/** 20 Nov 2026, in a time zone. */
-export function day(atUs: number, timeZone = 'UTC'): string {
-  let format = days.get(timeZone)
-  if (format === undefined) {
-    format = new Intl.DateTimeFormat('en-GB', { timeZone, dateStyle: 'medium' })
-    days.set(timeZone, format)
-  }
-  return format.format(atUs / 1000)
-}
+/** 20 Nov 2026, in UTC. */
+export const day = (atUs: number): string => days.format(atUs / 1000)
 
 /** 20 Nov 2026, 13:05:09, in a time zone. */
-export function moment(atUs: number, timeZone = 'UTC'): string {
-  let format = moments.get(timeZone)
-  if (format === undefined) {
-    const style = { dateStyle: 'medium', timeStyle: 'medium' } as const
-    format = new Intl.DateTimeFormat('en-GB', { timeZone, ...style })
-    moments.set(timeZone, format)
-  }
-  return format.format(atUs / 1000)
-}
+export const moment = (atUs: number, timeZone = 'UTC'): string =>
+  momentFormat(timeZone).format(atUs / 1000)

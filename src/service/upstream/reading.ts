@@ -1,4 +1,5 @@
 import { isObject, jsonOf } from '../../user/json.ts'
+import { onceForEach } from '../../user/once.ts'
 import type { Secrets } from '../../user/secrets/secrets.ts'
 import { StreamedText } from '../../user/secrets/streamed-text.ts'
 import type { Piece } from '../behaviour.ts'
@@ -29,7 +30,6 @@ export class Reading {
   readonly #n: number
   readonly #secrets: Secrets
   /** Texts of deltas, by choice and place. */
-  readonly #texts = new Map<string, StreamedText>()
   #usage: { readonly prompt: number; readonly completion: number } | null = null
 
   /**
@@ -144,14 +144,7 @@ export class Reading {
     )
   }
 
-  #textAt(path: string): StreamedText {
-    let text = this.#texts.get(path)
-    if (text === undefined) {
-      text = new StreamedText(this.#secrets)
-      this.#texts.set(path, text)
-    }
-    return text
-  }
+  readonly #textAt = onceForEach((_path: string) => new StreamedText(this.#secrets))
 
   #draft(index: number): Draft {
     let draft = this.#choices.get(index)

@@ -1,6 +1,7 @@
 import { basename } from 'node:path'
 import type { TokenizerFile } from '../../../contract/contract.ts'
 import { isObject, type JsonObject, jsonOf } from '../../../user/json.ts'
+import { onceForEach } from '../../../user/once.ts'
 import { readText } from '../../../user/read-text.ts'
 import { UserError } from '../../../user/user-error.ts'
 
@@ -9,13 +10,8 @@ import { UserError } from '../../../user/user-error.ts'
  *
  * @throws UserError if the library is missing, or the file is no tokenizer
  */
-export function countOfFile(file: TokenizerFile): Promise<(text: string) => number> {
-  const known = counts.get(file) ?? loadCount(file)
-  counts.set(file, known)
-  return known
-}
-
-const counts = new Map<TokenizerFile, Promise<(text: string) => number>>()
+export const countOfFile: (file: TokenizerFile) => Promise<(text: string) => number> =
+  onceForEach(loadCount)
 
 async function loadCount(file: TokenizerFile): Promise<(text: string) => number> {
   const { Tokenizer } = await loadLibrary(file)

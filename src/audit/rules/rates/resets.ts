@@ -12,6 +12,7 @@ import {
   type UnitInference,
 } from '../../../limits/reset-unit.ts'
 import { type ServiceClock, serviceClock } from '../../../limits/service-clock.ts'
+import { onceForEach } from '../../../user/once.ts'
 import type { RateEvent, RateHistory } from './history.ts'
 import type { Known } from './traces.ts'
 
@@ -87,14 +88,10 @@ function readAll(history: RateHistory, { contract, profile }: Known): ResetReadi
   const inference = inferResetUnit(samples, clock)
   const named = [unitOf(contract.resetFormat), established(profile, 'G-21', 'unit')]
   const meant = inference.units.filter((unit) => named.some((each) => each === unit))
-  const clocks = new Map<ResetUnit, ServiceClock | null>()
   return {
     samples,
     clock,
-    clockOf(unit) {
-      if (!clocks.has(unit)) clocks.set(unit, limiterClock(unit, samples, clock))
-      return clocks.get(unit)!
-    },
+    clockOf: onceForEach((unit) => limiterClock(unit, samples, clock)),
     inference: meant.length > 0 ? { ...inference, units: meant } : inference,
   }
 }
