@@ -1,4 +1,4 @@
-import { countBelow } from './count-below.ts'
+import { countBelow } from '../user/count-below.ts'
 import type { LimitedRequest } from './limited-request.ts'
 
 type Spans = readonly Pick<LimitedRequest, 'fromUs' | 'untilUs' | 'closedUs' | 'decision'>[]

@@ -1,4 +1,4 @@
-import { countBelow } from '../count-below.ts'
+import { countBelow } from '../../user/count-below.ts'
 import { type Contradiction, isAdmitted, isRejected, type LimiterTrace, stepsOf } from './model.ts'
 
 /**

@@ -1,3 +1,4 @@
+import { countUpTo } from '../../user/count-below.ts'
 import { largest } from '../../user/extremes.ts'
 import { percentileOf } from '../percentile.ts'
 import { averageOf } from './average.ts'
@@ -106,7 +107,7 @@ export class Series {
 
   /** The share of the values that are surely at most `bound`, and the share that may be. */
   within(bound: number): readonly [least: number, most: number] {
-    return [atMost(this.exact, bound) / this.n, atMost(this.sorted, bound) / this.n]
+    return [countUpTo(this.exact, bound) / this.n, countUpTo(this.sorted, bound) / this.n]
   }
 
   get least(): number {
@@ -129,17 +130,6 @@ export class Series {
     const isAbove = (at: number) => (values[at]! > q || isCut?.[at] === 1 ? 1 : 0)
     return effectOf(this.n, isAbove, p * (1 - p))
   }
-}
-
-/** How many of the ascending values are at most `bound`. */
-function atMost(sorted: Float64Array, bound: number): number {
-  let [low, high] = [0, sorted.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (sorted[middle]! <= bound) low = middle + 1
-    else high = middle
-  }
-  return low
 }
 
 /** How many values are worth an independent one. @param base variance that independence would give */

@@ -1,5 +1,6 @@
 import type { Scenario } from '../../scenario/scenario.ts'
 import { amountBy } from '../../schedule/rate-curve.ts'
+import { countWhile } from '../../user/count-below.ts'
 import { smallest } from '../../user/extremes.ts'
 import type { PhaseRun, SenderLoad } from '../crew/messages.ts'
 import { waitsForAnswers } from './phase-steps.ts'
@@ -59,18 +60,9 @@ function dueBy(phase: PhaseRun, load: OpenLoad, atUs: number): number {
     case 'arrivals':
       return Math.min(amountBy(load.rate, us), maxRequests ?? Infinity)
     case 'replay':
-      return Math.min(countBy(load.requests, us * load.speed), maxRequests ?? Infinity)
+      return Math.min(
+        countWhile(load.requests.length, (at) => load.requests[at]!.atUs < us * load.speed),
+        maxRequests ?? Infinity,
+      )
   }
-}
-
-/** Requests of a trace before a time of the trace; requests are in order of time. */
-function countBy(requests: readonly { readonly atUs: number }[], us: number): number {
-  let low = 0
-  let high = requests.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (requests[middle]!.atUs < us) low = middle + 1
-    else high = middle
-  }
-  return low
 }

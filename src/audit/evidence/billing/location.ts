@@ -1,5 +1,5 @@
 import type { Credits } from '../../../contract/contract.ts'
-import { countBelow } from '../../../limits/count-below.ts'
+import { countBelow } from '../../../user/count-below.ts'
 import { costOfLeaving, type Moment, type Prediction } from './alignment.ts'
 import type { BalanceGap } from './charge-intervals.ts'
 import { type BalanceHistory, effects } from './history.ts'

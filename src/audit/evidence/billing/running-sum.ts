@@ -1,3 +1,5 @@
+import { countBelow, countUpTo } from '../../../user/count-below.ts'
+
 /** Sums of costs up to a moment, in O(log n) after one sort. */
 export class RunningSum {
   private readonly timesUs: Float64Array
@@ -28,22 +30,11 @@ export class RunningSum {
 
   /** Sum over times <= `atUs`. */
   upTo(atUs: number): number {
-    return this.sums[this.countBelow(atUs, true)]!
+    return this.sums[countUpTo(this.timesUs, atUs)]!
   }
 
   /** Sum over times < `atUs`. */
   before(atUs: number): number {
-    return this.sums[this.countBelow(atUs, false)]!
-  }
-
-  private countBelow(atUs: number, inclusive: boolean): number {
-    let [low, high] = [0, this.timesUs.length]
-    while (low < high) {
-      const middle = (low + high) >> 1
-      const time = this.timesUs[middle]!
-      if (inclusive ? time <= atUs : time < atUs) low = middle + 1
-      else high = middle
-    }
-    return low
+    return this.sums[countBelow(this.timesUs, atUs)]!
   }
 }

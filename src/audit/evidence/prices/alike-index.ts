@@ -1,6 +1,6 @@
-import { countWhile } from '../../../limits/count-below.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
 import { outputOf, promptOf } from '../../../tokens/usage.ts'
+import { countWhile } from '../../../user/count-below.ts'
 import type { LogRow } from './log.ts'
 
 /** How far the time of a row may be from its request. */

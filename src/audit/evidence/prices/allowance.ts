@@ -1,6 +1,6 @@
-import { countWhile } from '../../../limits/count-below.ts'
 import { ordersOf } from '../../../price/judge/in-order.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
+import { countWhile } from '../../../user/count-below.ts'
 import { dayMs } from '../../../user/durations.ts'
 import { largest, smallest } from '../../../user/extremes.ts'
 

@@ -1,6 +1,6 @@
-import { countWhile } from '../../../limits/count-below.ts'
 import { type Rational, rational } from '../../../money/rational.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
+import { countBelow, countUpTo } from '../../../user/count-below.ts'
 
 export interface ChargeBounds {
   readonly request: PricedRequest
@@ -75,14 +75,14 @@ export class ChargeSums {
 
   /** Requests that may be charged in a time: they began before its end, and were not over before its start. */
   touching(fromMs: number, untilMs: number): ChargeSum {
-    const begun = this.byStart[countUpTo(this.starts, untilMs, true)]!
-    return this.said(less(begun, this.byEnd[countUpTo(this.ends, fromMs, false)]!))
+    const begun = this.byStart[countUpTo(this.starts, untilMs)]!
+    return this.said(less(begun, this.byEnd[countBelow(this.ends, fromMs)]!))
   }
 
   /** The same as a list: those that are surely charged from `sureMs` to `endMs` first. */
   listed(fromMs: number, untilMs: number, sureMs: number, endMs: number): readonly PricedRequest[] {
     const all: PricedRequest[] = []
-    const begun = countUpTo(this.starts, untilMs, true)
+    const begun = countUpTo(this.starts, untilMs)
     for (let at = begun; at > 0 && this.latest[at - 1]! >= fromMs; at--)
       if (this.endOf(at - 1) >= fromMs) all.push(this.charges[at - 1]!.request)
     all.reverse()
@@ -103,11 +103,11 @@ export class ChargeSums {
   ): { readonly surely: ChargeSum; readonly behind: ChargeSum } {
     this.takeUntil(fromMs)
     const behind = this.later(endMs)
-    const first = countUpTo(this.starts, fromMs, false)
+    const first = countBelow(this.starts, fromMs)
     let before = behind
     for (let at = first; at < this.taken; at++)
       if (this.endOf(at) > endMs) before = less(before, this.units[at]!)
-    const over = this.byEnd[countUpTo(this.ends, endMs, true)]!
+    const over = this.byEnd[countUpTo(this.ends, endMs)]!
     // Of those that are over by the end, the ones that began before the start are out.
     const early = less(this.byStart[first]!, before)
     return { surely: this.said(less(over, early)), behind: this.said(behind) }
@@ -119,7 +119,7 @@ export class ChargeSums {
 
   /** Puts the requests that began until a moment into the tree. */
   private takeUntil(ms: number): void {
-    const end = countUpTo(this.starts, ms, true)
+    const end = countUpTo(this.starts, ms)
     for (; this.taken < end; this.taken++) {
       const units = this.units[this.taken]!
       for (let at = this.rank[this.taken]! + 1; at < this.tree.length; at += at & -at)
@@ -130,7 +130,7 @@ export class ChargeSums {
   /** Of the requests in the tree, those that are charged after a moment. */
   private later(ms: number): Units {
     let until = none()
-    for (let at = countUpTo(this.ends, ms, true); at > 0; at -= at & -at)
+    for (let at = countUpTo(this.ends, ms); at > 0; at -= at & -at)
       until = more(until, this.tree[at]!)
     return less(this.byStart[this.taken]!, until)
   }
@@ -158,25 +158,17 @@ export class ChargeSums {
 
 const none = (): Units => ({ count: 0, low: 0n, high: 0n, open: 0, notComputed: 0, notWhole: 0 })
 
-function more(a: Units, b: Units): Units {
-  return {
-    count: a.count + b.count,
-    low: a.low + b.low,
-    high: a.high + b.high,
-    open: a.open + b.open,
-    notComputed: a.notComputed + b.notComputed,
-    notWhole: a.notWhole + b.notWhole,
-  }
-}
+const more = (a: Units, b: Units): Units => combined(a, b, 1)
+const less = (a: Units, b: Units): Units => combined(a, b, -1)
 
-function less(a: Units, b: Units): Units {
+function combined(a: Units, b: Units, sign: 1 | -1): Units {
   return {
-    count: a.count - b.count,
-    low: a.low - b.low,
-    high: a.high - b.high,
-    open: a.open - b.open,
-    notComputed: a.notComputed - b.notComputed,
-    notWhole: a.notWhole - b.notWhole,
+    count: a.count + sign * b.count,
+    low: a.low + BigInt(sign) * b.low,
+    high: a.high + BigInt(sign) * b.high,
+    open: a.open + sign * b.open,
+    notComputed: a.notComputed + sign * b.notComputed,
+    notWhole: a.notWhole + sign * b.notWhole,
   }
 }
 
@@ -186,10 +178,6 @@ function prefixSums(units: readonly Units[]): readonly Units[] {
   for (const each of units) sums.push(more(sums.at(-1)!, each))
   return sums
 }
-
-/** How many of the sorted values are below a value, or at most it. */
-const countUpTo = (sorted: Float64Array, value: number, isInclusive: boolean): number =>
-  countWhile(sorted.length, (at) => (isInclusive ? sorted[at]! <= value : sorted[at]! < value))
 
 /** The least denominator that all costs have in common. */
 function commonScale(charges: readonly ChargeBounds[]): bigint {

@@ -1,5 +1,5 @@
-import { countWhile } from '../../../limits/count-below.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
+import { countWhile } from '../../../user/count-below.ts'
 
 /** Requests in the order of their start, with when the first of them are over. */
 export class RequestsByStart {

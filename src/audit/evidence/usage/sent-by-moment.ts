@@ -1,4 +1,4 @@
-import { countBelow } from '../../../limits/count-below.ts'
+import { countBelow } from '../../../user/count-below.ts'
 
 /** What is summed over the attempts of an account. */
 export const sentSums = [

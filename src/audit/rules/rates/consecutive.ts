@@ -1,5 +1,5 @@
-import { countBelow } from '../../../limits/count-below.ts'
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
+import { countBelow } from '../../../user/count-below.ts'
 
 /** Two answers of one key with the same limit, one completely after the other. */
 export interface Pair {

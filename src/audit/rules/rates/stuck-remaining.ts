@@ -1,7 +1,7 @@
 import { type Contract, lengthUs } from '../../../contract/contract.ts'
 import { cellsNamed } from '../../../limits/band.ts'
-import { countBelow } from '../../../limits/count-below.ts'
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
+import { countBelow } from '../../../user/count-below.ts'
 import { largest, smallest } from '../../../user/extremes.ts'
 import { consecutive } from './consecutive.ts'
 import type { RateHistory } from './history.ts'

@@ -1,5 +1,5 @@
 import type { Credits } from '../../../../contract/contract.ts'
-import { countBelow } from '../../../../limits/count-below.ts'
+import { countBelow } from '../../../../user/count-below.ts'
 import { largest } from '../../../../user/extremes.ts'
 import type { Conservation } from '../conservation.ts'
 import { abandonments, type BalanceHistory, effects } from '../history.ts'

@@ -12,3 +12,7 @@ export function countWhile(count: number, isBefore: (at: number) => boolean): nu
 /** Counts the values of a sorted list below a bound. */
 export const countBelow = (sorted: ArrayLike<number>, bound: number): number =>
   countWhile(sorted.length, (at) => sorted[at]! < bound)
+
+/** Counts the values of a sorted list at or below a bound. */
+export const countUpTo = (sorted: ArrayLike<number>, bound: number): number =>
+  countWhile(sorted.length, (at) => sorted[at]! <= bound)
