@@ -1,15 +1,12 @@
 import { serviceUrl } from '../contract/base-url.ts'
 import type { Contract } from '../contract/contract.ts'
 import { runIdOfShard } from '../store/runs/run-shards.ts'
+import type { ListedRun } from '../store/runs/runs.ts'
 import type { Reader } from '../store/session/session.ts'
 import { UserError } from '../user/user-error.ts'
 import type { MissingParts } from './rule.ts'
 
-export interface AuditedRun {
-  readonly runId: string
-  readonly scenario: string
-  readonly baseUrl: string
-  readonly attempts: number
+export interface AuditedRun extends Pick<ListedRun, 'runId' | 'scenario' | 'baseUrl' | 'attempts'> {
   /** Of these, the ones before the load: first requests and warm-up. */
   readonly before: number
 }

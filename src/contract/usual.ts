@@ -1,27 +1,14 @@
 import { onceForObject } from '../user/once.ts'
-import type {
-  AuthHeaders,
-  Contract,
-  Headers,
-  ParameterDefaults,
-  ParameterRanges,
-  Paths,
-  RetryAdvice,
-  Timeouts,
-  TokenLimits,
-} from './contract.ts'
+import type { Contract, FullContract, Headers } from './contract.ts'
 import { defaultContract } from './default.ts'
 
 /** What a client needs to send requests: the contract's values, and usual ones where it promises none. */
-export interface Usual {
-  readonly paths: Paths
+export interface Usual
+  extends Pick<
+    FullContract,
+    'paths' | 'auth' | 'limits' | 'ranges' | 'defaults' | 'timeouts' | 'retry'
+  > {
   readonly headers: Partial<Headers>
-  readonly auth: AuthHeaders
-  readonly limits: TokenLimits
-  readonly ranges: ParameterRanges
-  readonly defaults: ParameterDefaults
-  readonly timeouts: Timeouts
-  readonly retry: RetryAdvice
 }
 
 /** The usual paths, key headers and so on are those of the two formats, which svc has, too. */

@@ -1,15 +1,11 @@
 import type { Grant } from '../contract/grant.ts'
 import { fieldsOf, numeric } from '../credits/fields.ts'
 import { grantsIn } from '../credits/grants.ts'
-import { saidIn } from '../credits/said.ts'
+import { type SaidCredits, saidIn } from '../credits/said.ts'
 import { objectOf } from '../user/json.ts'
 
 /** The figures in `GET /user/credits`, as far as known. The specification leaves its body open. */
-export interface CreditsFigures {
-  readonly consumed: number | null
-  readonly remaining: number | null
-  readonly requests: number | null
-  readonly averageTokens: number | null
+export interface CreditsFigures extends Pick<SaidCredits, CreditsField> {
   readonly grants: readonly Grant[]
 }
 

@@ -144,13 +144,7 @@ async function partsOf(
     'true',
     ...found.filter(({ name }) => (name.of === 'model') === isModel).map(({ sql }) => sql),
   ]
-  type Row = {
-    readonly model: string | null
-    readonly isDear: boolean
-    readonly isInSpans: boolean
-    readonly isOfNames: boolean
-    readonly isOfModel: boolean
-  }
+  type Row = Omit<Part, 'used' | 'text'> & { readonly model: string | null }
   const rows = await readFigures<Row, (typeof usedFigures)[number]>(asked, usedFigures, {
     from: spans.length === 0 ? rowsCutAt(asked, ends) : hoursCutAt(ends),
     where: `${condition} AND ${inSql([day, ...usual])}`,

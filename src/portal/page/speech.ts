@@ -28,8 +28,6 @@ export interface Speech {
   monthName(us: number): string
   /** A day of the period with its weekday: the year is that of the page. */
   weekday(us: number): string
-  /** The same in a few characters. */
-  shortWeekday(us: number): string
   moment(us: number): string
   /** Hours of a day, in one piece: `9–11 AM`, `de 15 à 17 h`. */
   hours(fromUs: number, toUs: number): string
@@ -102,11 +100,6 @@ export function speechOf(
       ...{ year: 'numeric', month: 'short', day: 'numeric', timeZone: timezone },
     }),
   )
-  const shortWeekdays = inWords(
-    new Intl.DateTimeFormat(locale, {
-      ...{ weekday: 'short', day: 'numeric', month: 'short', timeZone: timezone },
-    }),
-  )
   const monthNames = new Intl.DateTimeFormat(locale, { month: 'long', timeZone: timezone })
   const lists = new Intl.ListFormat(locale)
   const ranges = new Intl.DateTimeFormat(locale, {
@@ -160,7 +153,6 @@ export function speechOf(
     shortDay: (us) => dated(us / 1000),
     monthName: (us) => monthNames.format(us / 1000),
     weekday: (us) => weekdays(us / 1000),
-    shortWeekday: (us) => shortWeekdays(us / 1000),
     moment: (us) => moments(us / 1000),
     hours: (fromUs, toUs) => {
       const [from, to] = [fromUs, toUs].map((us) => timeIn(us, timezone)) as [string, string]

@@ -14,15 +14,9 @@ export interface Reconciled extends Reconciliation {
 const agreed: readonly Cause[] = ['rounding', 'tax', 'credit', 'fee', 'late']
 export const isDisputed = (cause: Cause): boolean => !agreed.includes(cause)
 
-/** Sums of cells. `logged` is null if no line of the log has a cost. */
-export interface CellSums {
-  readonly bill: Rational
-  readonly logged: Rational | null
-  /** Null if no line of the log has a cost by the contract. */
-  readonly expected: Rational | null
-  readonly difference: Rational
-  /** Lines of the log whose cost the contract does not say. */
-  readonly unknown: number
+/** Sums of cells. */
+export interface CellSums
+  extends Pick<Cell, 'bill' | 'logged' | 'expected' | 'difference' | 'unknown'> {
   readonly causes: readonly { readonly cause: Cause; readonly amount: Rational }[]
 }
 

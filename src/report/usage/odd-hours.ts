@@ -1,21 +1,16 @@
 import type { Session } from '../../store/session/session.ts'
 import { unitName } from './figures.ts'
 import type { Anomaly, BusyHour } from './shape.ts'
-import { busyIn, medianOf, unusualIn } from './unusual-hours.ts'
+import { busyIn, medianOf, type UsedHour, unusualIn } from './unusual-hours.ts'
 
 /** Hours with fewer requests are too small for an error rate. */
 const fewestRequests = 20
 
-export interface HourFigures {
-  readonly startUs: number
-  readonly label: string
+export interface HourFigures extends UsedHour {
   readonly requests: number
   /** Answers with an error but 429. */
   readonly failed: number
   readonly limited: number
-  readonly credits: number | null
-  /** Whether it is not over, or only a part of its log was imported: at least so much. Default: false. */
-  readonly open?: boolean
 }
 
 /** Hours that used unusually much, or in which unusually much failed. @param units of amounts; hours are judged in each of them */

@@ -2,11 +2,12 @@ import { percentileOf } from '../../measure/percentile.ts'
 import { hourUs } from '../../user/durations.ts'
 
 /** What an hour used in a unit. */
-interface UsedHour {
+export interface UsedHour {
   readonly startUs: number
   /** Its local time, as `2026-11-03 09:00 +00:00`. */
   readonly label: string
   readonly credits: number | null
+  /** Whether it is not over, or only a part of its log was imported: at least so much. Default: false. */
   readonly open?: boolean
 }
 

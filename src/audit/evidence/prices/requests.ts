@@ -28,8 +28,6 @@ export interface PriceRequests {
   readonly requests: readonly PricedRequest[]
   /** Reads of the service's own pages. */
   readonly pages: readonly MoneyPage[]
-  /** Requests whose answer was not stored whole, so that its cost cannot be read. */
-  readonly uncaptured: number
   /** Costs in answers that are no number. */
   readonly unreadable: readonly UnreadableCost[]
   /** Refusals with their text, which may name a counter. */
@@ -49,7 +47,6 @@ async function load(evidence: Evidence): Promise<PriceRequests> {
   const pages: MoneyPage[] = []
   const refusals: { request: PricedRequest; text: string }[] = []
   const unreadable: UnreadableCost[] = []
-  let uncaptured = 0
   for (const row of prices === undefined ? [] : await storedRows(evidence)) {
     const body = row.truncated === false ? row.responseBody : null
     if (row.model === null && !isPaidPerhaps(row)) {
@@ -59,7 +56,6 @@ async function load(evidence: Evidence): Promise<PriceRequests> {
         pages.push({ path, account, fromMs, untilMs, body: parseWritten(body), request })
       continue
     }
-    if (body === null) uncaptured++
     const texts = body === null ? [] : documentsOf(body)
     const request = requestOf(row, texts, contract, prices!)
     requests.push(request)
@@ -68,7 +64,7 @@ async function load(evidence: Evidence): Promise<PriceRequests> {
         unreadable.push(each)
     if (row.outcome === 'http_error' && body !== null) refusals.push({ request, text: body })
   }
-  return { requests: withReplays(requests), pages, uncaptured, unreadable, refusals }
+  return { requests: withReplays(requests), pages, unreadable, refusals }
 }
 
 /** The attempts of the audited runs in their order, with what was stored of each answer. */

@@ -1,7 +1,10 @@
-import type { Outcome } from '../../../attempt/outcome.ts'
 import { type Model, namesOf } from '../../../contract/contract.ts'
 import { numberOf } from '../../../money/rational.ts'
-import { AttemptCosts, costRational } from '../../../price/attempts/attempt-costs.ts'
+import {
+  AttemptCosts,
+  type CostedAttempt,
+  costRational,
+} from '../../../price/attempts/attempt-costs.ts'
 import { type TokenColumns, tokenColumnsSql } from '../../../price/attempts/column-usage.ts'
 import { priceMomentSql } from '../../../price/attempts/price-moments.ts'
 import { tierSql } from '../../../price/attempts/run-costs.ts'
@@ -12,12 +15,7 @@ import { exactAmount } from '../prices/stake.ts'
 import type { Part } from './parts.ts'
 import { hasOwnCount, soleTextOf } from './sole-texts.ts'
 
-interface Row extends TokenColumns {
-  readonly responseModel: string | null
-  readonly outcome: Outcome
-  readonly finishReason: string | null
-  readonly serviceTier: string | null
-  readonly atMs: number
+interface Row extends Omit<CostedAttempt, 'model' | 'severalPasses'> {
   readonly runId: string
   readonly template: number | null
   readonly attempts: number

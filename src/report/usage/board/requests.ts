@@ -4,19 +4,12 @@ import { shortSql } from '../short-name.ts'
 import { type Cells, type Dimension, dimensions, localSql, startSql, type Width } from './cells.ts'
 import { secondSql } from './clock-changes.ts'
 import { latencyStep } from './latency.js'
+import type { ListedRequest } from './types.ts'
 
 /** A single request; names are places in the names of the board. */
-interface Single extends Readonly<Record<Dimension, number>> {
-  /** Local hours since 1970. */
-  readonly hour: number
-  /** The time of day. */
-  readonly clock: string
-  readonly id: string
-  readonly status: string
-  /** Milliseconds; null is unknown. */
-  readonly duration: number | null
-  readonly input: number | null
-  readonly output: number | null
+interface Single
+  extends Omit<ListedRequest, 'names' | 'amount'>,
+    Readonly<Record<Dimension, number>> {
   /** In the unit of the board; null in another. */
   readonly credits: number | null
 }

@@ -132,7 +132,7 @@ export interface ListedRequest {
   readonly clock: string
   readonly names: readonly string[]
   readonly status: string
-  /** Milliseconds. */
+  /** Milliseconds; null is unknown. */
   readonly duration: number | null
   readonly input: number | null
   readonly output: number | null
