@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type ChartSpec, parseChart } from '../chart/spec.ts'
 import { userError } from '../user/user-error.ts'
@@ -23,8 +23,11 @@ export interface Part {
 export function readParts(folders: readonly string[]): readonly Part[] {
   const parts = new Map<string, Part>()
   for (const folder of folders) {
-    if (!existsSync(folder)) throw userError.report(`no folder ${folder}: expected charts in it`)
-    const files = readdirSync(folder)
+    if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
+      throw userError.report(`no folder ${folder}: expected charts in it`)
+    const files = readdirSync(folder, { withFileTypes: true }).flatMap((entry) =>
+      entry.isDirectory() ? [] : [entry.name],
+    )
     for (const file of files) {
       const name = file.replace(/\.(sql|vl\.json)$/, '')
       if (file.endsWith('.vl.json') && !files.includes(`${name}.sql`)) {

@@ -53,6 +53,7 @@ describe('assay report', () => {
     [['usage', '--timezone', 'Mars/Base'], /Unknown time zone "Mars\/Base"/],
     [['usage', '--from', 'yesterday'], /"yesterday" is not a date/],
     [['launch', '--reports', '/nowhere'], /no folder \/nowhere/],
+    [['usage', '--reports', db], /no folder .*seeded\.duckdb: expected charts in it/],
   ] as const)('%j is refused with one sentence and exit code 2', async (asked, summary) => {
     const { code, stderr } = await report(...asked, '--out', 'never.html')
     expect(code).toBe(2)

@@ -70,6 +70,32 @@ test('a page is uploaded byte for byte under the prefix and its own name', {
   expect([...credentials]).toEqual(['AKIATEST'])
 })
 
+test("the operator's page is uploaded with the pages of customers, under the names of its links", {
+  tags: 'whole',
+}, async () => {
+  const { objects, folder, env } = await bucketServer()
+  const store = await seededStore({ attempts: 200, path: join(folder, 'assay.duckdb') })
+  store.close()
+  writeFileSync(
+    join(folder, 'settings.yaml'),
+    'product: Acme\ntokens: { algorithm: HS256, secretEnv: SECRET }\n',
+  )
+  const words = 'usage --by account --settings settings.yaml --from 2026-03-01 --to 2026-04-01'
+  const { code, stderr } = await assay(
+    ['report', ...words.split(' '), '--out', 'all.html', '--each', 'of each'].concat(
+      ...['--upload', 's3://pages/march'],
+    ),
+    { cwd: folder, env },
+  ).ended
+  expect(code, stderr).toBe(0)
+  const page = objects.get('/pages/march/all.html')!.toString()
+  const links = [...page.matchAll(/<a href="(of%20each[^"]+)"/g)].map(([, link]) => link!)
+  expect(links.length).toBeGreaterThan(1)
+  expect([...objects.keys()].toSorted()).toEqual(
+    ['all.html', ...links].map((link) => `/pages/march/${link}`).toSorted(),
+  )
+})
+
 test('a file of several parts arrives complete', async () => {
   const { objects, folder, env } = await bucketServer()
   for (const [name, value] of Object.entries(env)) process.env[name] = value

@@ -121,7 +121,9 @@ test('the command writes the rows and a page for each customer, linked from its 
   expect(await made.ended).toMatchObject({ code: 0, stderr: '' })
   const csv = new Running([...words, '--format', 'csv', '--each', 'of each'], {}, folder)
   expect(await csv.ended).toMatchObject({
-    ...{ code: 2, stderr: '--each writes pages: expected --format html; got csv.\n' },
+    code: 2,
+    stderr:
+      '--each does nothing with report usage --by account --settings --format csv. Leave it out, or use report usage --by account --settings --format html.\n',
   })
   const all = readFileSync(join(folder, 'all.html'), 'utf8')
   const rows = [

@@ -90,6 +90,12 @@ export const outputArgument = <Name extends string>(name: Name, does: string) =>
 export const storesArgument = <Name extends string>(name: Name, does: string) =>
   new FileArgument(name, does, 'store')
 
+/** The options that the user wrote, by their names in the object of options. */
+export const givenTo = (command: AnyCommand): readonly string[] =>
+  command.options
+    .map((option) => option.attributeName())
+    .filter((name) => command.getOptionValueSource(name) === 'cli')
+
 /** The files that the user named to a command, or that are its defaults. */
 export function namedFiles(command: AnyCommand): readonly NamedFile[] {
   // A command under another may have the same option as that.

@@ -8,6 +8,7 @@ import {
   contractOption,
   engineOption,
   gather,
+  givenTo,
   inputOption,
   keysOption,
   type OptionsOf,
@@ -103,6 +104,6 @@ const reportOptions = () =>
 export type Options = OptionsOf<typeof reportOptions>
 
 export const reportCommand = () =>
-  reportOptions().action(async (page, runIds, options) =>
-    (await import('../runs/report.ts')).reportAction(page, runIds, options),
+  reportOptions().action(async (page, runIds, options, report) =>
+    (await import('../runs/report.ts')).reportAction(page, runIds, options, givenTo(report)),
   )

@@ -27,6 +27,9 @@ export function refuseOptions(
 ): void {
   const given = names.find((name) => options[name] !== undefined)
   if (given === undefined) return
-  const option = given.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
-  throw userError.usage(`--${option}: ${why}`)
+  throw userError.usage(`--${flagOf(given)}: ${why}`)
 }
+
+/** `key-names` of `keyNames`. */
+export const flagOf = (name: string): string =>
+  name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)

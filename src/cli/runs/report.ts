@@ -1,5 +1,5 @@
 import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { loadContract } from '../../contract/load.ts'
 import { loadProfile } from '../../contract/load-profile.ts'
 import { writeReport } from '../../public/report.ts'
@@ -11,39 +11,35 @@ import type { Options } from '../commands/report.ts'
 import { contractWords, nextLine, optionWords, storeWords } from '../terminal/next.ts'
 import { shown } from '../terminal/progress.ts'
 import { openUsage, usageScopeOf } from '../usage/usage-scope.ts'
+import { kindOf } from './report-kinds.ts'
 import { uploadTo } from './upload.ts'
 
+/** @param given the options that the user wrote */
 export async function reportAction(
   page: PageName,
   runIds: readonly string[],
   options: Options,
+  given: readonly string[],
 ): Promise<void> {
   const out = options.out ?? `assay-${page}.html`
-  if (options.for === 'customer') {
-    if (page !== 'usage') {
-      throw userError.usage(`--for customer is of the page usage, not of ${page}.`)
-    }
-    const { customerPage } = await import('../usage/customer-page.ts')
-    const upload = await uploadTo(options.upload)
-    writeOutput(out, await customerPage(options))
-    await upload(out)
-    process.stdout.write(
-      options.json
-        ? `${JSON.stringify({ page, out, pictures: [] })}\n`
-        : `${out}\n${nextLine(['usage', 'check', ...optionWords('--settings', options.settings)], 'checks the settings by which customers are served')}`,
-    )
-    return
+  switch (kindOf(page, runIds, options, given)) {
+    case 'customer':
+      return customerAction(out, options)
+    case 'customers':
+      return customersAction(out, options)
+    case 'vendor':
+      return (await import('../audits/evidence.ts')).vendorAction(runIds, options)
+    default:
+      return pageAction(page, out, runIds, options)
   }
-  if (options.for === 'vendor') {
-    if (page !== 'audit') {
-      throw userError.usage(`--for vendor is of the page audit, not of ${page}.`)
-    }
-    const { vendorAction } = await import('../audits/evidence.ts')
-    return vendorAction(runIds, options)
-  }
-  if (page === 'usage' && options.by === 'account' && options.settings !== undefined) {
-    return customersAction(out, options)
-  }
+}
+
+async function pageAction(
+  page: PageName,
+  out: string,
+  runIds: readonly string[],
+  options: Options,
+): Promise<void> {
   const scope = usageScopeOf(options)
   const upload = await uploadTo(options.upload)
   const place = page === 'usage' ? options : {}
@@ -72,6 +68,7 @@ export async function reportAction(
       else {
         writeOutput(options.out, text)
         await upload(options.out)
+        if (options.json) printFiles(page, options.out)
       }
       return
     }
@@ -90,31 +87,58 @@ export async function reportAction(
     await close()
   }
   await upload(out, ...pictures)
-  process.stdout.write(
-    options.json
-      ? `${JSON.stringify({ page, out, pictures })}\n`
-      : `${[out, ...pictures].join('\n')}\n${afterPage(page, runIds, options)}`,
-  )
+  if (options.json) printFiles(page, out, { pictures })
+  else process.stdout.write(`${[out, ...pictures].join('\n')}\n${afterPage(page, runIds, options)}`)
+}
+
+/** What `--json` prints: the files that were written. */
+const printFiles = (
+  page: PageName,
+  out: string,
+  more: { readonly pictures?: readonly string[]; readonly pages?: readonly string[] } = {},
+) => process.stdout.write(`${JSON.stringify({ page, out, pictures: [], ...more })}\n`)
+
+/** The page that one customer sees. */
+async function customerAction(out: string, options: Options): Promise<void> {
+  const { customerPage } = await import('../usage/customer-page.ts')
+  const upload = await uploadTo(options.upload)
+  writeOutput(out, await customerPage(options))
+  await upload(out)
+  if (options.json) printFiles('usage', out)
+  else
+    process.stdout.write(
+      `${out}\n${nextLine(['usage', 'check', ...optionWords('--settings', options.settings)], 'checks the settings by which customers are served')}`,
+    )
 }
 
 /** The operator's rows, and each customer's page. */
 async function customersAction(out: string, options: Options): Promise<void> {
   const { customersPage } = await import('../usage/customer-page.ts')
+  const { each = '.', format } = options
   const upload = await uploadTo(options.upload)
+  const beside = relative(dirname(out), each)
+  if (options.upload !== undefined && /^\.\.(?:[/\\]|$)/.test(beside))
+    throw userError.usage(
+      `--upload: the page of all links to those in ${each}, which is not in its folder ${dirname(out)}. Choose --each in it.`,
+    )
   const { text, pages } = await customersPage(out, options)
-  if (options.format !== 'html' && options.out === undefined) return void process.stdout.write(text)
+  if (format !== 'html' && options.out === undefined) return void process.stdout.write(text)
   writeOutput(out, text)
-  const { each = '.' } = options
   if (pages.size > 0) mkdirSync(each, { recursive: true })
-  for (const [name, one] of pages) writeOutput(join(each, name), one)
-  await upload(out)
+  const written = [...pages].map(([name, page]) => {
+    const path = join(each, name)
+    writeOutput(path, page)
+    return { path, name: join(beside, name) }
+  })
+  await upload(out, ...written)
+  const files = written.map(({ path }) => path)
   const next = ['report', 'usage', ...storeWords(options.db), '--for', 'customer', '--account']
   const words = [...next, 'ACCOUNT', ...optionWords('--settings', options.settings)]
-  process.stdout.write(
-    options.json
-      ? `${JSON.stringify({ page: 'usage', out, pictures: [] })}\n`
-      : `${out}\n${nextLine(words, 'makes the page that one of them sees')}`,
-  )
+  if (options.json) printFiles('usage', out, { pages: files })
+  else
+    process.stdout.write(
+      `${[out, ...files].join('\n')}\n${nextLine(words, 'makes the page that one of them sees')}`,
+    )
 }
 
 /** The next command after a page. */

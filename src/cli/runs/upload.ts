@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs'
-import { basename } from 'node:path'
+import { basename, sep } from 'node:path'
 import { shownBaseUrl } from '../../contract/base-url.ts'
 import { visible } from '../../user/hostile.ts'
 import { installed } from '../../user/installed.ts'
@@ -7,8 +7,10 @@ import { reasonOf } from '../../user/reason.ts'
 import { secrets } from '../../user/secrets/secrets.ts'
 import { userError } from '../../user/user-error.ts'
 
-/** Uploads files to a bucket, each under its own name. */
-export type Upload = (...files: readonly string[]) => Promise<void>
+/** A file under its own name, or under another, such as that by which a page links to it. */
+type Uploaded = string | { readonly path: string; readonly name: string }
+
+export type Upload = (...files: readonly Uploaded[]) => Promise<void>
 
 /**
  * Prepares uploads to a bucket of S3, or of a compatible service. Credentials, region and endpoint come from
@@ -38,12 +40,14 @@ export async function uploadTo(target: string | undefined): Promise<Upload> {
     })
     try {
       for (const file of files) {
-        const key = folder + basename(file)
+        const { path, name } =
+          typeof file === 'string' ? { path: file, name: basename(file) } : file
+        const key = folder + name.replaceAll(sep, '/')
         const params = {
           Bucket: bucket,
           Key: key,
-          Body: createReadStream(file),
-          ContentType: typeOf(file),
+          Body: createReadStream(path),
+          ContentType: typeOf(path),
         }
         await new Upload({ client, params }).done()
         process.stderr.write(`uploaded s3://${bucket}/${key}\n`)
@@ -51,7 +55,7 @@ export async function uploadTo(target: string | undefined): Promise<Upload> {
     } catch (error) {
       const { name } = error as Error
       throw userError.unreachable(
-        `--upload: ${target} did not accept the files (${visible(name)}: ${reasonOf(error)}). They are here: ${files.join(', ')}.`,
+        `--upload: ${target} did not accept the files (${visible(name)}: ${reasonOf(error)}). They are here: ${files.map((file) => (typeof file === 'string' ? file : file.path)).join(', ')}.`,
       )
     } finally {
       client.destroy()

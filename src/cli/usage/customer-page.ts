@@ -64,9 +64,6 @@ export async function customersPage(out: string, options: Options): Promise<Cust
   if ((from === undefined) !== (to === undefined)) {
     throw userError.usage('--from and --to: expected both, or neither for this month.')
   }
-  if (each !== undefined && format !== 'html') {
-    throw userError.usage(`--each writes pages: expected --format html; got ${format}.`)
-  }
   const settings = checkedSettings(options.settings)
   const contract = options.contract === undefined ? null : loadContract(options.contract)
   const nowMs = Date.now()
