@@ -22,6 +22,7 @@ import { pageDocument } from './page/document.ts'
 import { pageBody } from './page/page.ts'
 import { readPageData } from './page/page-data.ts'
 import { openedTable } from './page/page-tables.ts'
+import { refusedPage } from './page/refused-page.ts'
 import { type Speech, speechOf } from './page/speech.ts'
 import { wordsFor } from './page/words.ts'
 import { type AccountView, accountView, dayZones } from './settings/account-view.ts'
@@ -233,10 +234,10 @@ export class Portal {
     return this.send(context, await answer())
   }
 
-  private async send(context: Context, answer: KeptAnswer): Promise<Response> {
+  private async send(context: Context, answer: KeptAnswer, status = 200): Promise<Response> {
     const { body, headers } = await compressed(answer, context.req.header('accept-encoding'))
     context.header('Vary', 'Accept-Encoding', { append: true })
-    return context.body(body, 200, headers)
+    return context.body(body, status as 200, headers)
   }
 
   private speech(view: AccountView): Speech {
@@ -256,6 +257,27 @@ export class Portal {
     const bearer = await this.bearer(context)
     const origins = bearer.origin === null ? settings.origins : [bearer.origin]
     const { searchParams } = new URL(context.req.url)
+    try {
+      return await this.wholePage(context, bearer, searchParams, origins)
+    } catch (error) {
+      if (!(error instanceof Problem) || ![400, 403, 404].includes(error.status)) throw error
+      // A link that cannot be shown is a page, too, with a way back.
+      const speech = this.speech(accountView(settings, bearer.account))
+      const body = refusedPage(error, searchParams, speech)
+      const { text, policy } = pageDocument(body, settings, speech, origins)
+      context.header('Cache-Control', 'no-store')
+      context.header('ETag', undefined)
+      return this.send(context, pageAnswer(text, policy), error.status)
+    }
+  }
+
+  private wholePage(
+    context: Context,
+    bearer: Bearer,
+    searchParams: URLSearchParams,
+    origins: readonly string[],
+  ): Promise<Response> {
+    const { settings } = this.options.settings()
     return this.give(
       context,
       bearer,

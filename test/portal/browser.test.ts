@@ -111,7 +111,9 @@ describe.skipIf(!canBrowse)(
           /To pay for November ?nothing/,
         )
         // Each part that is tested here is there: why a day was dear, its mark, the reset of the budget, the run-out date.
-        expect(await frame.locator('.state').textContent()).toMatch(/unexplained price ×\s[\d.]+/i)
+        expect(await frame.locator('.state').textContent()).toMatch(
+          / at [\d.]+ times its usual price, reason unknown/,
+        )
         for (const part of ['.b-why', '.b-reset', '.b-out', '.b-stroke', '#top-tag-2'])
           expect([part, await frame.locator(part).count()]).not.toEqual([part, 0])
         // The token is not in the address.
@@ -293,6 +295,26 @@ describe.skipIf(!canBrowse)(
       expect(await frame.locator('main').textContent()).toBe('This page needs to be opened again.')
       await page.close()
     }, 60_000)
+
+    test('says that a saved link asks for what is gone, tells the host, and leads back to all usage', {
+      tags: 'whole',
+      timeout: 60_000,
+    }, async () => {
+      const { page } = await open(`${hostUrl}/?mode=frame&token=${await tokenOf('a')}%26model=nope`)
+      const frame = (await (await page.waitForSelector('iframe')).contentFrame())!
+      await frame.waitForSelector('main[data-error]')
+      expect(await frame.locator('main').innerText()).toContain(
+        'This link asks for something that is not in your usage: nope.',
+      )
+      await expect
+        .poll(() => page.evaluate('told.find(({ type }) => type === "error")?.code'))
+        .toBe('no-such-model')
+      expect(await page.evaluate('told.filter(({ type }) => type === "ready")')).toEqual([])
+      await frame.getByText('Show all usage').click()
+      await frame.waitForSelector('.b-first figure')
+      expect(await frame.evaluate('location.hash + location.search')).toBe('')
+      await page.close()
+    })
 
     test('keeps its token for the tab: a reload shows the page again, and one without a token says why', {
       tags: 'whole',

@@ -1,7 +1,8 @@
 import type { Period } from '../../measure/usage/calendar.ts'
 import { tagDimension, tagOf } from '../../measure/usage/tags.ts'
 import { choiceOf } from '../../report/usage/board/choice.js'
-import type { BoardData } from '../../report/usage/board/data.ts'
+import { type BoardData, boardMetrics } from '../../report/usage/board/data.ts'
+import { dimensions } from '../../report/usage/board/sums.js'
 import type { Choice } from '../../report/usage/board/types.ts'
 import {
   type Asked,
@@ -67,7 +68,9 @@ export async function readPageData(
   const chosen = new URLSearchParams(search)
   for (const [name, value] of Object.entries(usualPeriod(view, nowMs)))
     if (!chosen.has(name)) chosen.set(name, value)
+  refuseOther(search, 'metric', boardMetrics, '')
   const by = search.get('by') ?? ''
+  if (!by.startsWith('tag:')) refuseOther(search, 'by', dimensions, ', and tag:NAME')
   if (by.startsWith('tag:')) needsEach(asked, [by])
   const tag = tagOf(by)
   const asking = new URLSearchParams([...chosen].filter(([name]) => !views.includes(name)))
@@ -163,6 +166,20 @@ export async function readPageData(
       asks,
     ),
   }
+}
+
+/** @throws Problem 400 for another value of a parameter than these, so that a typo is no other page */
+function refuseOther(
+  search: URLSearchParams,
+  name: string,
+  values: readonly string[],
+  more: string,
+): void {
+  const value = search.get(name)
+  if (value === null || values.includes(value)) return
+  throw new Problem(400, 'bad-parameter', `${name} has a value that is not known here`, {
+    hint: `Known: ${values.join(', ')}${more}.`,
+  })
 }
 
 /** Whether closed months hold the whole period. */

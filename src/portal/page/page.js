@@ -172,10 +172,8 @@ import { askedOf, boardData, saveExport } from './export.js'
     if (query !== loaded) return
     if (answer === null || answer.status === 503 || answer.status === 429) return again()
     tries = 0
-    if (!answer.ok) {
-      const { code, title } = await answer.json()
-      tell({ type: 'error', code })
-      if (answer.status !== 401) return show(title)
+    if (answer.status === 401) {
+      tell({ type: 'error', code: (await answer.json()).code })
       show(expired)
       keepToken('')
       return tell({ type: 'token-expiring', inSeconds: 0 })
@@ -207,7 +205,8 @@ import { askedOf, boardData, saveExport } from './export.js'
     if (next.hasAttribute('data-pending')) asking = window.setTimeout(load, 2000)
     watchExpiry()
     follow()
-    tell({ type: 'ready' })
+    const code = next.dataset.error
+    tell(code ? { type: 'error', code } : { type: 'ready' })
   }
   /**
    * A part of the requests of a choice; null if there are only sums, or none are shown.

@@ -325,6 +325,9 @@ export const fr: Wording = {
   'page.busy':
     'Votre utilisation prend plus de temps que d’habitude. Cette page redemande d’elle-même.',
   'page.failed': 'Votre utilisation n’a pas pu être chargée. Rechargez cette page pour réessayer.',
+  'page.gone': 'Ce lien demande quelque chose qui n’est pas dans votre utilisation\u00a0: {name}.',
+  'page.unfit': 'Ce lien ne convient pas à cette page.',
+  'page.back': 'Voir toute l’utilisation',
   'token.expired': 'Veuillez rouvrir cette page.',
   'board.filters': 'Filtres',
   'board.from': 'Du',

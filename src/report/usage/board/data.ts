@@ -19,6 +19,9 @@ import { knownUntil, type Outlook, outlookOf } from './outlook.ts'
 import { type Latencies, type Requests, readLatencies, readRequests } from './requests.ts'
 import { accountWords, type BoardWords, boardWords, tagWords } from './words.ts'
 
+/** What bars may show: the unit of the page, requests, tokens, and credits as money. */
+export const boardMetrics = ['credits', 'requests', 'tokens', 'money'] as const
+
 /** The usage of a page, in a compact form that the page's filters sum. Times are local hours since 1970. */
 export interface BoardData {
   /** Whose usage it is, as the page calls it; null for that of several. */
@@ -37,7 +40,7 @@ export interface BoardData {
   readonly keyIs: 'key' | 'account' | 'tag'
   /** Other splits that only the server of the page can make: what its address says, and their names. */
   readonly splits: readonly { readonly by: string; readonly name: string }[]
-  readonly metrics: readonly ('credits' | 'requests' | 'tokens' | 'money')[]
+  readonly metrics: readonly (typeof boardMetrics)[number][]
   readonly from: number
   readonly to: number
   /** From when on the clock has which offset; the second of two equal hours is as `offsets.js` has it. */
