@@ -247,7 +247,8 @@ describe.skipIf(!canBrowse)(
       const requests = frame.locator('.b-requests')
       await expect.poll(() => requests.textContent()).toContain('21:00:00')
       expect(await requests.locator('tbody tr').count()).toBe(1)
-      expect(await requests.textContent()).toContain('successful')
+      // The figures of the hour come once more, and the list with them.
+      await expect.poll(() => requests.textContent()).toContain('successful')
       expect(await search()).toBe('?from=2026-11-10T21%3A00&to=2026-11-10T22%3A00')
       await expect.poll(used).toMatch(/^Used Nov 10, 9–10\sPM.*1 request/)
       // A period that the page has not is asked for, and the way back leads here.
