@@ -1,9 +1,8 @@
 import { type Rational, readNumber } from '../money/rational.ts'
-import { largest } from '../user/extremes.ts'
 import { isObject, type JsonObject } from '../user/json.ts'
 import { suggestion } from '../user/nearest.ts'
 
-/** Most significant digits of a number: those that a YAML number keeps. */
+/** Most significant digits of a number that is no text: those that a double keeps. */
 const mostSignificant = 15
 
 /** Reads values of a contract's prices, and collects every issue with its place. */
@@ -59,7 +58,7 @@ export class PriceReader {
     return found ?? words[0]!
   }
 
-  /** A decimal of 0 or more with at most 15 significant digits, as a number or a text, or a fraction of two. */
+  /** A decimal of 0 or more: a number with at most 15 significant digits, or a text, which may be a fraction of two. */
   number(value: unknown, path: string): Rational | null {
     const text = typeof value === 'number' || typeof value === 'string' ? String(value) : ''
     const number = readNumber(text)
@@ -67,15 +66,16 @@ export class PriceReader {
       this.issue(path, 'a number of 0 or more, such as 2.5 or 1/3', value ?? null)
       return null
     }
-    const digits = text.split('/').map(
-      (each) =>
-        each
-          .replace(/e.*$/i, '')
-          .replace(/\D/g, '')
-          .replace(/^0+|0+$/g, '').length,
-    )
-    if (largest(digits) > mostSignificant) {
-      this.issue(path, `at most ${mostSignificant} digits: more are noise of a float`, value)
+    const digits = text
+      .replace(/e.*$/i, '')
+      .replace(/\D/g, '')
+      .replace(/^0+|0+$/g, '')
+    if (typeof value === 'number' && digits.length > mostSignificant) {
+      this.issue(
+        path,
+        `at most ${mostSignificant} digits (more are noise of a float), or a text of all digits`,
+        value,
+      )
       return null
     }
     return number

@@ -3,7 +3,10 @@ import { largest } from '../user/extremes.ts'
 import { isList, isObject, type Json, type JsonObject } from '../user/json.ts'
 import { modelPriceWords, type ReadPrices, readPrices, topPriceWords } from './read-prices.ts'
 
-/** Takes the price fields out of a contract as written, and reads them: null if it has none. */
+/**
+ * Takes the price fields out of a contract as written, and reads them: null if it has none. Where a model costs a part of a credit,
+ * every `cost_credits` is a price in credits, so the contract has no other currency.
+ */
 export function splitPrices(given: JsonObject): {
   readonly rest: JsonObject
   readonly prices: ReadPrices | null
@@ -24,8 +27,38 @@ export function splitPrices(given: JsonObject): {
   }))
   return {
     rest: Array.isArray(given.models) ? { ...rest, models: split.map(([, other]) => other) } : rest,
-    prices: readPrices(top, entries),
+    prices: withIssues(readPrices(top, entries), decimals === 0 ? [] : mixed(given, listed)),
   }
+}
+
+const withIssues = (prices: ReadPrices, issues: readonly string[]): ReadPrices => ({
+  ...prices,
+  issues: [...prices.issues, ...issues],
+})
+
+/** What cannot stand beside a price of a part of a credit. */
+function mixed({ currency }: JsonObject, models: readonly Json[]): readonly string[] {
+  const isNamed = currency !== undefined && currency !== null
+  const ofModels = models.flatMap((model, at) => {
+    if (!isObject(model)) return []
+    const own = ['price', 'ratios'].find((word) => model[word] !== undefined)
+    if (own === undefined) return []
+    if (typeof model.cost_credits === 'number')
+      return [
+        `  models.${at}.${own}: expected no ${own} beside cost_credits ${model.cost_credits}: state the credits of a request as price.request`,
+      ]
+    return isNamed
+      ? []
+      : [
+          `  models.${at}.${own}: expected currency: credits at the top, since another model costs a part of a credit, or no such model`,
+        ]
+  })
+  return isNamed && currency !== 'credits'
+    ? [
+        `  currency: expected credits, since a model costs a part of a credit; got ${JSON.stringify(currency)}`,
+        ...ofModels,
+      ]
+    : ofModels
 }
 
 /** Decimals of the prices in credits: `cost_credits: 0.0004` has 4. */

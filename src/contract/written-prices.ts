@@ -74,7 +74,10 @@ export function writtenModel(model: ModelPrice) {
   }
 }
 
-/** Every token price, its own or its parent's, but not those that follow a parent into a tier, hours or a change. */
+/**
+ * Every token price, its own or its parent's. A price that the contract does not state stays out if its nearest stated parent changes
+ * in a tier, hours or a change: written here, it would no longer follow.
+ */
 function withParents(model: ModelPrice): Price {
   const { price, tiers, changes, service, by, hours } = model
   const ofNames = Object.values(by).flatMap((values) => Object.values(values))
@@ -83,11 +86,11 @@ function withParents(model: ModelPrice): Price {
     (each) => each?.steps ?? [],
   )
   const changed = new Set([...overlays, ...steps].flatMap((over) => Object.keys(over.price)))
+  /** Whether a parent changes, up to the nearest one that has a price of its own. */
   const follows = (name: TokenPrice): boolean => {
     const parent = tokenPrices[name]
-    return (
-      parent !== null && (changed.has(parent) || (price[parent] === undefined && follows(parent)))
-    )
+    if (parent === null) return false
+    return changed.has(parent) || (price[parent] === undefined && follows(parent))
   }
   const tokens = tokenPriceNames.flatMap((name: TokenPrice) => {
     const found = price[name] === undefined && follows(name) ? null : entryFor(price, name)
@@ -135,6 +138,7 @@ const writtenBalance = ({
   get,
   also,
   limit,
+  limitTimes,
   lowest,
   grants,
   withinMs,
@@ -145,12 +149,18 @@ const writtenBalance = ({
   ...writtenValue(own),
   ...stated({
     also: also.map(writtenValue),
-    limit: typeof limit === 'string' ? limit : limit && number(limit),
+    limit: limit === null ? null : writtenLimit(limit, limitTimes, own.times),
     lowest: lowest === null ? 'open' : isZero(lowest) ? null : number(divide(lowest, own.times)),
     grants,
   }),
   ...(isWithinPromised ? { within: `${withinMs}ms` } : {}),
 })
+
+/** In the unit of the first value, or with its own. */
+function writtenLimit(limit: Rational | string, limitTimes: Rational, ofValue: Rational) {
+  const value = typeof limit === 'string' ? limit : number(limit)
+  return compare(limitTimes, ofValue) === 0 ? value : { value, ...times(limitTimes) }
+}
 
 const writtenValue = ({ header, value, moves, times: scale }: BalanceValue) => ({
   ...stated({ header, value }),
@@ -182,7 +192,7 @@ function mapped<Value, Result>(
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, of(value)]))
 }
 
-/** A number as YAML writes it; a text where a double would lose digits, or the fraction has no end. */
+/** A number as YAML writes it; a text, which the reader takes with all its digits, where a double would lose some or the fraction has no end. */
 function number(value: Rational): number | string {
   const text = decimalText(value)
   if (decimalsOf(value) === null) return text

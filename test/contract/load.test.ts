@@ -214,3 +214,32 @@ test('a price in parts of a credit is a price as others', () => {
   ])
   expect(models!.map(({ costCredits }) => costCredits)).toEqual([undefined, undefined])
 })
+
+const half = { id: 'a', cost_credits: 0.5 }
+test.each([
+  [
+    { models: [{ ...half, price: { input: 2 } }] },
+    'models.0.price: expected no price beside cost_credits 0.5: state the credits of a request as price.request',
+  ],
+  [
+    { currency: 'USD', models: [half] },
+    'currency: expected credits, since a model costs a part of a credit; got "USD"',
+  ],
+  [
+    { models: [half, { id: 'b', price: { input: 3 } }] },
+    'models.1.price: expected currency: credits at the top, since another model costs a part of a credit, or no such model',
+  ],
+])('a price of a part of a credit is not mixed with prices of another kind: %o', (given, issue) => {
+  expect(() => parseContract(given, 'c.yaml')).toThrow(issue)
+})
+
+test('a price of a part of a credit stands beside one in credits that are named', () => {
+  const given = { currency: 'credits', models: [half, { id: 'b', price: { input: 3 } }] }
+  expect(parseContract(given, 'c.yaml').prices).toMatchObject({
+    currency: { name: 'credits', digits: 1 },
+    models: [
+      { id: 'a', price: { request: { price: { numerator: 1n, denominator: 2n } } } },
+      { id: 'b', price: { input: { price: { numerator: 3n, denominator: 1n } } } },
+    ],
+  })
+})

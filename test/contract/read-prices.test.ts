@@ -32,13 +32,15 @@ test('a number is a decimal of at most 15 digits, or a fraction with a rounding'
   const issues = (price: unknown, more: object = {}) =>
     read({ price: { input: price, output: 1 }, ...more }).issues
   expect(issues(3.2857142857142855e-8)).toEqual([
-    '  models.0.price.input: expected at most 15 digits: more are noise of a float; got 3.2857142857142855e-8',
+    '  models.0.price.input: expected at most 15 digits (more are noise of a float), or a text of all digits; got 3.2857142857142855e-8',
   ])
   expect(issues(-1)).toEqual([
     '  models.0.price.input: expected a number of 0 or more, such as 2.5 or 1/3; got -1',
   ])
   expect(issues('a')).toHaveLength(1)
   expect(issues('0.123456789012345')).toEqual([])
+  expect(issues('0.3333333337142857')).toEqual([])
+  expect(issues(`${'0'.repeat(61)}.${'1'.repeat(61)}`)).toHaveLength(1)
   expect(issues('1/3')).toEqual([
     '  models.0.price.input.price: expected `round`, since 1/3 has no decimal form',
   ])
