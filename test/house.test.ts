@@ -101,6 +101,30 @@ test('the table of rooms in architecture.md says what each may import', () => {
   expect(Object.fromEntries(written)).toEqual(Object.fromEntries(enforced))
 })
 
+test('the tables of folders in architecture.md are the folders on disk', () => {
+  const text = readFileSync(join(source, '../docs/architecture.md'), 'utf8')
+  const [, part = ''] = /## Rooms of many folders\n([\s\S]*?)\n## /.exec(text)!
+  const tables = part.split(/^\| folder of /m).slice(1)
+  const written = tables.map((table) => {
+    const [room, ...folders] = [...table.matchAll(/^(?:\| )?`([\w-]+)` \|/gm)].map(
+      ([, name]) => name!,
+    )
+    return [room!, folders.toSorted()] as const
+  })
+  const onDisk = written.map(([room]) => {
+    const entries = readdirSync(join(source, room), { withFileTypes: true })
+    return [
+      room,
+      entries
+        .filter((entry) => entry.isDirectory())
+        .map(({ name }) => name)
+        .toSorted(),
+    ]
+  })
+  expect(written.map(([room]) => room)).toEqual(['run', 'client', 'portal', 'store', 'cli'])
+  expect(written).toEqual(onDisk)
+})
+
 test('index.ts is the sum of the public files, and each is an entry of the package', () => {
   const parts = files.filter((file) => roomOf(file) === 'public')
   const { exports } = JSON.parse(readFileSync(join(source, '../package.json'), 'utf8'))
@@ -285,6 +309,14 @@ test('SQL is written with parameters, and never edited as text', () => {
   expect("oddSql.replaceAll('/* odd */', () => when)").toMatch(sqlEdit)
   expect('quartersSql(from).replace(cells, some)').toMatch(sqlEdit)
   expect("name.replaceAll('*', '')").not.toMatch(sqlEdit)
+})
+
+test('a query that fills a table says which columns it fills', () => {
+  const byPlace = /\bINSERT INTO [\w.${}]+\s+(?:SELECT|FROM|WITH)\b/g
+  const breaches = files.flatMap((file) =>
+    (readFileSync(join(source, file), 'utf8').match(byPlace) ?? []).map((sql) => `${file}: ${sql}`),
+  )
+  expect(breaches).toEqual([])
 })
 
 test('only the store imports DuckDB', () => {

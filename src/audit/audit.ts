@@ -218,15 +218,14 @@ export async function keepFindings(
     verdict: verdict.verdict,
     observations: observationsOf(verdict),
     title,
-    detail: JSON.stringify(verdict),
+    detail_json: JSON.stringify(verdict),
   }))
   // One statement: each would be a transaction, and a write to the disk.
   await session.execute(
-    `INSERT INTO findings
-     SELECT $1, make_timestamp($2::BIGINT), from_json($3, '["VARCHAR"]'),
-       rule, severity, verdict, observations, title, detail
-     FROM (SELECT unnest(from_json($4, '[{"rule": "VARCHAR", "severity": "VARCHAR", "verdict": "VARCHAR",
-       "observations": "BIGINT", "title": "VARCHAR", "detail": "VARCHAR"}]'), recursive := true))`,
+    `INSERT INTO findings BY NAME
+     SELECT $1 AS audit_id, make_timestamp($2::BIGINT) AS audited_at, from_json($3, '["VARCHAR"]') AS run_ids,
+       unnest(from_json($4, '[{"rule": "VARCHAR", "severity": "VARCHAR", "verdict": "VARCHAR",
+       "observations": "BIGINT", "title": "VARCHAR", "detail_json": "VARCHAR"}]'), recursive := true)`,
     [auditId, auditedUs, runIds, JSON.stringify(rows)],
   )
 }

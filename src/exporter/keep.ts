@@ -1,6 +1,7 @@
 import { insertRow, insertRows } from '../store/insert-row.ts'
 import { withoutCredentials } from '../store/runs/runs.ts'
 import type { Session } from '../store/session/session.ts'
+import { words } from '../user/words.ts'
 import type { Source } from './find.ts'
 import type { Scraped } from './scrape-log.ts'
 
@@ -25,6 +26,7 @@ export async function keepMetrics(
   await insertRows(
     session,
     'metric_scrapes',
+    words('run_id source at_us took_us bytes border reason'),
     scrapes.map((look) => [
       ...[runId, look.source, look.atUs, look.tookUs, look.bytes, look.border, look.reason],
     ]),
@@ -32,6 +34,7 @@ export async function keepMetrics(
   await insertRows(
     session,
     'metric_series',
+    words('run_id series source name family type labels'),
     series.map(({ source, name, family, type, labels }, at) => [
       ...[runId, at, source, name, family, type, labels],
     ]),
@@ -39,6 +42,7 @@ export async function keepMetrics(
   await insertRows(
     session,
     'metric_points',
+    words('run_id series at_us value'),
     points.map((point) => [runId, ...point]),
   )
 }

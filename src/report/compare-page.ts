@@ -141,10 +141,26 @@ function gainOf({ metric, change, interval }: Difference) {
 export async function fillCompared(session: Session, { differences }: Comparison): Promise<void> {
   await fillTable(
     session,
-    `compared (
-      place INTEGER, step VARCHAR, figure VARCHAR, unit VARCHAR, a DOUBLE, b DOUBLE,
-      n_a BIGINT, n_b BIGINT, change DOUBLE, low DOUBLE, high DOUBLE, better DOUBLE,
-      better_low DOUBLE, better_high DOUBLE, words VARCHAR, range VARCHAR, verdict VARCHAR)`,
+    'compared',
+    {
+      place: 'INTEGER',
+      step: 'VARCHAR',
+      figure: 'VARCHAR',
+      unit: 'VARCHAR',
+      a: 'DOUBLE',
+      b: 'DOUBLE',
+      n_a: 'BIGINT',
+      n_b: 'BIGINT',
+      change: 'DOUBLE',
+      low: 'DOUBLE',
+      high: 'DOUBLE',
+      better: 'DOUBLE',
+      better_low: 'DOUBLE',
+      better_high: 'DOUBLE',
+      words: 'VARCHAR',
+      range: 'VARCHAR',
+      verdict: 'VARCHAR',
+    },
     differences.map((difference, place) => ({
       place,
       step: difference.step,
@@ -169,9 +185,16 @@ export async function fillCompared(session: Session, { differences }: Comparison
 export async function fillSearched(session: Session, { searches }: Comparison): Promise<void> {
   await fillTable(
     session,
-    `searched (
-      side VARCHAR, per_s DOUBLE, goodput DOUBLE, low DOUBLE, high DOUBLE,
-      verdict VARCHAR, sustained_per_s DOUBLE)`,
+    'searched',
+    {
+      side: 'VARCHAR',
+      per_s: 'DOUBLE',
+      goodput: 'DOUBLE',
+      low: 'DOUBLE',
+      high: 'DOUBLE',
+      verdict: 'VARCHAR',
+      sustained_per_s: 'DOUBLE',
+    },
     searches === null
       ? []
       : (['a', 'b'] as const).flatMap((side) =>

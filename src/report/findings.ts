@@ -160,7 +160,8 @@ async function prepareWitnesses(
   )
   await fillTable(
     session,
-    'shown_witnesses (rule VARCHAR, run_id VARCHAR, slot BIGINT, retry INTEGER, shows VARCHAR)',
+    'shown_witnesses',
+    { rule: 'VARCHAR', run_id: 'VARCHAR', slot: 'BIGINT', retry: 'INTEGER', shows: 'VARCHAR' },
     witnesses,
   )
 }

@@ -35,7 +35,8 @@ export async function prepareHistograms(session: Session): Promise<void> {
     ORDER BY from_s`)
   await fillTable(
     session,
-    'shown_heat (from_s DOUBLE, to_s DOUBLE, from_ms DOUBLE, to_ms DOUBLE, n BIGINT)',
+    'shown_heat',
+    { from_s: 'DOUBLE', to_s: 'DOUBLE', from_ms: 'DOUBLE', to_ms: 'DOUBLE', n: 'BIGINT' },
     heatCells(stored),
   )
 }

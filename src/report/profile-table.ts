@@ -18,8 +18,14 @@ export async function fillProfile(
 ): Promise<void> {
   await fillTable(
     session,
-    `shown_profile (
-      gap VARCHAR, question VARCHAR, status VARCHAR, answer VARCHAR, evidence VARCHAR)`,
+    'shown_profile',
+    {
+      gap: 'VARCHAR',
+      question: 'VARCHAR',
+      status: 'VARCHAR',
+      answer: 'VARCHAR',
+      evidence: 'VARCHAR',
+    },
     profile === null
       ? []
       : gapIds.map((gap) => ({

@@ -107,7 +107,8 @@ async function fillShares(session: Session): Promise<void> {
     GROUP BY ALL`)
   await fillTable(
     session,
-    'shown_shares (run_id VARCHAR, phase VARCHAR, low DOUBLE, high DOUBLE)',
+    'shown_shares',
+    { run_id: 'VARCHAR', phase: 'VARCHAR', low: 'DOUBLE', high: 'DOUBLE' },
     phases.map(({ goods, ...phase }) => {
       const { low, high } = shareInterval(Uint8Array.from(goods, Number))
       return { ...phase, low, high }

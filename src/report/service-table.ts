@@ -29,15 +29,22 @@ export async function prepareService(session: Session): Promise<void> {
   }
   await fillTable(
     session,
-    `shown_service (
-      place INTEGER, what VARCHAR, client DOUBLE, service DOUBLE, verdict VARCHAR,
-      cause VARCHAR)`,
+    'shown_service',
+    {
+      place: 'INTEGER',
+      what: 'VARCHAR',
+      client: 'DOUBLE',
+      service: 'DOUBLE',
+      verdict: 'VARCHAR',
+      cause: 'VARCHAR',
+    },
     counts,
   )
-  await fillTable(session, 'shown_service_words (place INTEGER, words VARCHAR)', words)
+  await fillTable(session, 'shown_service_words', { place: 'INTEGER', words: 'VARCHAR' }, words)
   await fillTable(
     session,
-    'shown_service_gauges (at_s DOUBLE, gauge VARCHAR, value DOUBLE)',
+    'shown_service_gauges',
+    { at_s: 'DOUBLE', gauge: 'VARCHAR', value: 'DOUBLE' },
     gauges,
   )
 }

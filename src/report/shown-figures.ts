@@ -42,8 +42,12 @@ export async function prepareFigures(
   const ms = (us: number | null) => (us === null ? null : us / 1000)
   await fillTable(
     session,
-    `shown_figures (place INTEGER, step VARCHAR, metric VARCHAR, n BIGINT, cut_ms DOUBLE, mean_ms DOUBLE,
-      ${percentiles.map(([name]) => `${name}_ms DOUBLE`).join(', ')})`,
+    'shown_figures',
+    {
+      ...{ place: 'INTEGER', step: 'VARCHAR', metric: 'VARCHAR', n: 'BIGINT' },
+      ...{ cut_ms: 'DOUBLE', mean_ms: 'DOUBLE' },
+      ...Object.fromEntries(percentiles.map(([name]) => [`${name}_ms`, 'DOUBLE'])),
+    },
     groups.flatMap(({ step, metrics }, place) =>
       [...shown, 'itl' as const].map((name) => ({
         place,
@@ -61,7 +65,11 @@ export async function prepareFigures(
   const counts = Object.keys(all!.counts) as (keyof SummaryGroup['counts'])[]
   await fillTable(
     session,
-    `shown_counts (place INTEGER, step VARCHAR, ${counts.map((name) => `${sqlName(name)} BIGINT`).join(', ')})`,
+    'shown_counts',
+    {
+      ...{ place: 'INTEGER', step: 'VARCHAR' },
+      ...Object.fromEntries(counts.map((name) => [sqlName(name), 'BIGINT'])),
+    },
     groups.map((group, place) => ({
       place,
       step: group.step,

@@ -22,9 +22,17 @@ export async function prepareStretches(
   }
   await fillTable(
     session,
-    `shown_stretches (
-      run_id VARCHAR, account VARCHAR, first DOUBLE, last DOUBLE, taken DOUBLE,
-      expected DOUBLE, expected_at_most DOUBLE, unexplained DOUBLE)`,
+    'shown_stretches',
+    {
+      run_id: 'VARCHAR',
+      account: 'VARCHAR',
+      first: 'DOUBLE',
+      last: 'DOUBLE',
+      taken: 'DOUBLE',
+      expected: 'DOUBLE',
+      expected_at_most: 'DOUBLE',
+      unexplained: 'DOUBLE',
+    },
     balances.map(({ expectedAtMost, ...row }) => ({ ...row, expected_at_most: expectedAtMost })),
   )
   return balances

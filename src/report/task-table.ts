@@ -26,8 +26,14 @@ export async function prepareTaskCosts(session: Session, contract: Contract): Pr
   }
   await fillTable(
     session,
-    `shown_task_costs (
-      run_id VARCHAR, task VARCHAR, tasks INTEGER, credits_each DOUBLE, cost_each VARCHAR)`,
+    'shown_task_costs',
+    {
+      run_id: 'VARCHAR',
+      task: 'VARCHAR',
+      tasks: 'INTEGER',
+      credits_each: 'DOUBLE',
+      cost_each: 'VARCHAR',
+    },
     rows,
   )
 }

@@ -16,37 +16,24 @@ export async function hideTable(session: Session, table: string): Promise<void> 
 export const relationSql = (name: string, isSmall: boolean): string =>
   isSmall ? `CREATE OR REPLACE TEMP TABLE ${name} AS` : `CREATE OR REPLACE TEMP VIEW ${name} AS`
 
-type NameOf<Column> = Column extends `${' ' | '\n'}${infer Rest}`
-  ? NameOf<Rest>
-  : Column extends `${infer Name} ${string}`
-    ? Name
-    : never
-type NamesIn<Columns> = Columns extends `${infer First},${infer Rest}`
-  ? NameOf<First> | NamesIn<Rest>
-  : NameOf<Columns>
-type NamesOf<Table> = Table extends `${string} (${infer Columns})` ? NamesIn<Columns> : never
-
 /**
  * Makes a temporary table of rows that were not computed in SQL, so that charts can query them. The rows are one JSON
  * parameter, never part of the statement.
  *
- * @param table its name and columns as SQL: `shown (place INTEGER, words VARCHAR)`; other properties of a row are ignored
+ * @param columns their types in SQL by their names; other properties of a row are ignored
  */
-export async function fillTable<const Table extends string>(
+export async function fillTable<Name extends string>(
   session: Session,
-  table: Table,
-  rows: readonly Readonly<Record<NamesOf<Table>, unknown>>[],
+  table: string,
+  columns: Readonly<Record<Name, string>>,
+  rows: readonly Readonly<Record<Name, unknown>>[],
 ): Promise<void> {
-  const [, name, list] = /^(\w+) \((.*)\)$/s.exec(table)!
-  const columns = list!.split(/,\s+/).map((column) => column.trim().split(/ (.*)/))
-  await session.execute(
-    `CREATE OR REPLACE TEMP TABLE ${name} (${columns.map(([of, type]) => `"${of}" ${type}`).join(', ')})`,
-  )
+  const defined = Object.entries(columns).map(([name, type]) => `"${name}" ${type}`)
+  await session.execute(`CREATE OR REPLACE TEMP TABLE ${table} (${defined.join(', ')})`)
   if (rows.length === 0) return
-  const form = Object.fromEntries(columns.map(([of, type]) => [of, type]))
   await session.execute(
-    `INSERT INTO ${name} BY NAME
-     SELECT unnest(from_json($1, ${literal(JSON.stringify([form]))}), recursive := true)`,
+    `INSERT INTO ${table} BY NAME
+     SELECT unnest(from_json($1, ${literal(JSON.stringify([columns]))}), recursive := true)`,
     [JSON.stringify(rows)],
   )
 }

@@ -23,7 +23,8 @@ export async function fillUsageTables(session: Session, page: ShownUsage): Promi
   })
   await fillTable(
     session,
-    'usage_balance (at_us BIGINT, account VARCHAR, remaining DOUBLE, told_by VARCHAR)',
+    'usage_balance',
+    { at_us: 'BIGINT', account: 'VARCHAR', remaining: 'DOUBLE', told_by: 'VARCHAR' },
     page.balance.map(({ atUs, account, remaining, from }) => ({
       at_us: atUs,
       account,
@@ -33,9 +34,16 @@ export async function fillUsageTables(session: Session, page: ShownUsage): Promi
   )
   await fillTable(
     session,
-    `usage_outlook (
-      at_us BIGINT, low DOUBLE, median DOUBLE, high DOUBLE, empty_early_us BIGINT,
-      empty_us BIGINT, empty_late_us BIGINT)`,
+    'usage_outlook',
+    {
+      at_us: 'BIGINT',
+      low: 'DOUBLE',
+      median: 'DOUBLE',
+      high: 'DOUBLE',
+      empty_early_us: 'BIGINT',
+      empty_us: 'BIGINT',
+      empty_late_us: 'BIGINT',
+    },
     outlookPoints(page).map(({ atUs, balance }) => ({
       at_us: atUs,
       ...balance,
@@ -46,9 +54,16 @@ export async function fillUsageTables(session: Session, page: ShownUsage): Promi
   )
   await fillTable(
     session,
-    `usage_bands (
-      band VARCHAR, min_balance DOUBLE, per_minute BIGINT, early VARCHAR, median VARCHAR,
-      late VARCHAR, summary VARCHAR)`,
+    'usage_bands',
+    {
+      band: 'VARCHAR',
+      min_balance: 'DOUBLE',
+      per_minute: 'BIGINT',
+      early: 'VARCHAR',
+      median: 'VARCHAR',
+      late: 'VARCHAR',
+      summary: 'VARCHAR',
+    },
     page.bandLosses.map((loss) => ({
       band: loss.band,
       min_balance: loss.minBalance,
@@ -60,9 +75,15 @@ export async function fillUsageTables(session: Session, page: ShownUsage): Promi
   )
   await fillTable(
     session,
-    `usage_expiring (
-      grant_name VARCHAR, expires VARCHAR, expires_us BIGINT, low DOUBLE, median DOUBLE,
-      high DOUBLE)`,
+    'usage_expiring',
+    {
+      grant_name: 'VARCHAR',
+      expires: 'VARCHAR',
+      expires_us: 'BIGINT',
+      low: 'DOUBLE',
+      median: 'DOUBLE',
+      high: 'DOUBLE',
+    },
     (page.depletion.known ? page.depletion.wasted : []).map((each) => ({
       grant_name: each.grant,
       expires: longDayIn(each.expiresUs, timezone),
@@ -74,9 +95,17 @@ export async function fillUsageTables(session: Session, page: ShownUsage): Promi
   )
   await fillTable(
     session,
-    `usage_reconciliation (
-      from_us BIGINT, to_us BIGINT, account VARCHAR, service_reported DOUBLE, seen DOUBLE,
-      seen_at_most DOUBLE, difference DOUBLE, verdict VARCHAR)`,
+    'usage_reconciliation',
+    {
+      from_us: 'BIGINT',
+      to_us: 'BIGINT',
+      account: 'VARCHAR',
+      service_reported: 'DOUBLE',
+      seen: 'DOUBLE',
+      seen_at_most: 'DOUBLE',
+      difference: 'DOUBLE',
+      verdict: 'VARCHAR',
+    },
     (page.reconciliation.known ? page.reconciliation.rows : []).map((row) => ({
       from_us: row.fromUs,
       to_us: row.toUs,
@@ -90,7 +119,8 @@ export async function fillUsageTables(session: Session, page: ShownUsage): Promi
   )
   await fillTable(
     session,
-    'usage_anomalies (kind VARCHAR, summary VARCHAR, n BIGINT, example VARCHAR)',
+    'usage_anomalies',
+    { kind: 'VARCHAR', summary: 'VARCHAR', n: 'BIGINT', example: 'VARCHAR' },
     page.anomalies.map(({ kind, summary, count, rows }) => ({
       kind: kind.replaceAll('-', ' '),
       summary,

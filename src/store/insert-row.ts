@@ -22,16 +22,25 @@ export function insertRow(
   )
 }
 
-/** Enters many rows, whose cells are in the order of the table's columns. */
+/** Enters many rows of a table by the names of its columns; the others are null. @param rows their cells, in the order of the names */
 export async function insertRows(
-  session: Pick<Session, 'createAppender'>,
+  session: Pick<Session, 'createAppender' | 'rows'>,
   table: string,
+  names: readonly string[],
   rows: readonly (readonly RowCell[])[],
 ): Promise<void> {
+  const columns = await session.rows<{ name: string }>(
+    `SELECT column_name AS name FROM (DESCRIBE ${table})`,
+  )
+  const known = columns.map(({ name }) => name)
+  const strange = names.filter((name) => !known.includes(name))
+  if (strange.length > 0) throw new Error(`${table} has no column ${strange.join(', ')}`)
+  const places = known.map((name) => names.indexOf(name))
+  const cellsOf = (row: readonly RowCell[]) => places.map((at) => row[at] ?? null)
   const appender = await session.createAppender(table)
   const types = columnTypesOf(appender)
   for (let from = 0; from < rows.length; from += chunkRows) {
-    appender.appendDataChunk(chunkOf(types, rows.slice(from, from + chunkRows)))
+    appender.appendDataChunk(chunkOf(types, rows.slice(from, from + chunkRows).map(cellsOf)))
   }
   appender.closeSync()
 }

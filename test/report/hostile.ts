@@ -85,7 +85,7 @@ export async function hostileColumns(
  * row.
  */
 export async function makeHostile(store: Store): Promise<void> {
-  await fillTable(store, 'hostile (texts VARCHAR[], long VARCHAR)', [
+  await fillTable(store, 'hostile', { texts: 'VARCHAR[]', long: 'VARCHAR' }, [
     { texts: hostileTexts, long: megabyte },
   ])
   await store.execute(

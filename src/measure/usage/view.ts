@@ -13,7 +13,7 @@ SELECT
   error_code, credits, credits AS possible_credits, ${tokenColumns.join(', ')}, requests,
   ttft_us, latency_us, type, unit, priced_by
 FROM usage_events WHERE type IN ('usage', 'refund')
-UNION ALL
+UNION ALL BY NAME
 SELECT
   'run' AS origin, run_id AS source, slot::VARCHAR || '.' || retry::VARCHAR AS id,
   service_start_us + (coalesce(closed_us, intended_us) * time_scale)::BIGINT AS at_us,

@@ -122,7 +122,9 @@ export class Snapshot {
         INSERT INTO held BY NAME ${events} ORDER BY account, quarter;
         INSERT INTO held BY NAME ${sums};
         ${added}
-        INSERT INTO ${keyDays} SELECT day, account, key_fp, min(first_us), max(last_us), max(width_us), sum(hash(one)::HUGEINT) + count(*)
+        INSERT INTO ${keyDays} BY NAME
+        SELECT day, account, key_fp, min(one.first_us) AS first_us, max(one.last_us) AS last_us, max(one.width_us) AS width_us,
+          sum(hash(one)::HUGEINT) + count(*) AS mark
         FROM ${all} AS one GROUP BY ALL;
         DELETE FROM held_entries;
         INSERT INTO held_entries BY NAME FROM ${read('entries')};

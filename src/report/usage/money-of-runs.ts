@@ -26,15 +26,15 @@ export async function enterCosts(session: Session, contract: Contract): Promise<
   const names = Object.keys(priced.keySql)
   const isText = (name: string) =>
     ['model', 'response_model', 'outcome', 'finish_reason', 'service_tier'].includes(name)
-  const keys = names.map((name) => `${name} ${isText(name) ? 'VARCHAR' : 'BIGINT'}`).join(', ')
+  const keys = Object.fromEntries(names.map((name) => [name, isText(name) ? 'VARCHAR' : 'BIGINT']))
   const rows = priced.kinds.map(({ runId, step, units, key }) => ({
     ...key,
     run_id: runId,
     step,
     amount: units === null ? null : decimalText(costRational(units)),
   }))
-  const table = `cost_kinds (${keys}, run_id VARCHAR, step VARCHAR, amount DECIMAL(38,18))`
-  await fillTable(session, table, rows)
+  const columns = { ...keys, run_id: 'VARCHAR', step: 'VARCHAR', amount: 'DECIMAL(38,18)' }
+  await fillTable(session, 'cost_kinds', columns, rows)
   const on = names.map(
     (name) => `cost_kinds."${name}" IS NOT DISTINCT FROM (${priced.keySql[name]})`,
   )

@@ -211,10 +211,10 @@ export async function enterPrices(session: Session, contract: Contract): Promise
     `DELETE FROM model_prices WHERE contract = $1 AND model IN (SELECT model FROM ${priced})`,
     [contract.name, rows],
   )
-  await session.execute(`INSERT INTO model_prices SELECT $1, model, credits FROM ${priced}`, [
-    contract.name,
-    rows,
-  ])
+  await session.execute(
+    `INSERT INTO model_prices BY NAME SELECT $1 AS contract, model, credits FROM ${priced}`,
+    [contract.name, rows],
+  )
 }
 
 async function readSources(

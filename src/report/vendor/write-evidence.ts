@@ -177,23 +177,26 @@ async function placeLog(
 }
 
 /** What rows say of our machine and of our own files is none of the vendor's. */
-const oursSql = `
-  UPDATE runs SET machine_json = '{}', scenario_json = json_object(
-    'threads', (scenario_json->>'$.threads')::INTEGER, 'keys', scenario_json->'$.keys');
-  DELETE FROM histograms; DELETE FROM metric_sources; DELETE FROM metric_scrapes;
-  DELETE FROM metric_series; DELETE FROM metric_points`
+const oursSql = [
+  `UPDATE runs SET machine_json = '{}', scenario_json = json_object(
+    'threads', (scenario_json->>'$.threads')::INTEGER, 'keys', scenario_json->'$.keys')`,
+  ...['histograms', 'metric_sources', 'metric_scrapes', 'metric_series', 'metric_points'].map(
+    (table) => `DELETE FROM ${table}`,
+  ),
+]
 
 /** Numbers in place of the names of accounts, and of the variables of their keys. */
-const namelessSql = `
-  CREATE TEMP TABLE numbers AS SELECT account, row_number() OVER (ORDER BY account) AS nth FROM (
+const namelessSql = [
+  `CREATE TEMP TABLE numbers AS SELECT account, row_number() OVER (ORDER BY account) AS nth FROM (
     SELECT account FROM request_kinds UNION
     SELECT key->>'$.account' FROM (SELECT unnest(json_extract(scenario_json, '$.keys[*]')) AS key FROM runs))
-  WHERE account IS NOT NULL;
-  UPDATE request_kinds SET account = 'account ' || nth FROM numbers WHERE request_kinds.account = numbers.account;
-  UPDATE runs SET scenario_json = json_object('threads', (scenario_json->>'$.threads')::INTEGER, 'keys', (
+  WHERE account IS NOT NULL`,
+  `UPDATE request_kinds SET account = 'account ' || nth FROM numbers WHERE request_kinds.account = numbers.account`,
+  `UPDATE runs SET scenario_json = json_object('threads', (scenario_json->>'$.threads')::INTEGER, 'keys', (
     SELECT to_json(list(json_object('account', 'account ' || nth, 'source', json_object('env', 'ACCOUNT_' || nth || '_KEY'))))
-    FROM (SELECT unnest(json_extract(scenario_json, '$.keys[*]')) AS key) JOIN numbers ON key->>'$.account' = account));
-  DROP TABLE numbers`
+    FROM (SELECT unnest(json_extract(scenario_json, '$.keys[*]')) AS key) JOIN numbers ON key->>'$.account' = account))`,
+  'DROP TABLE numbers',
+]
 
 /** The rows of the runs. They are taken twice: a deleted row stays in its file until another takes its place. */
 async function placeRows(
@@ -203,8 +206,8 @@ async function placeRows(
 ): Promise<void> {
   const first = join(folder, 'first.duckdb')
   const all = [...runIds, ...otherIds]
-  await copied(db, first, all, isAnonymous ? `${oursSql};${namelessSql}` : oursSql)
-  await copied(first, join(folder, rowsName), all, null)
+  await copied(db, first, all, isAnonymous ? [...oursSql, ...namelessSql] : oursSql)
+  await copied(first, join(folder, rowsName), all, [])
   for (const name of [first, `${first}.wal`, bodiesPath(first)]) rmSync(name, { force: true })
 }
 
@@ -212,7 +215,7 @@ async function copied(
   from: string,
   to: string,
   runIds: readonly string[],
-  then: string | null,
+  then: readonly string[],
 ): Promise<void> {
   const store = await openStore(to)
   try {
@@ -221,7 +224,7 @@ async function copied(
       {},
       async (session) => {
         for (const runId of runIds) await takeRun(session, from, runId)
-        if (then !== null) for (const sql of then.split(';')) await session.execute(sql)
+        for (const sql of then) await session.execute(sql)
         await session.execute('CHECKPOINT')
       },
       { writes: 'attempts' },

@@ -21,7 +21,7 @@ export async function moveToWarmUp(
   const moved = (kind: string) => `(${kind} + ${numbers!.next})::INTEGER`
   const others = shared.request_kinds.map((name) => (name === 'part' ? `'warmup'` : sqlName(name)))
   await session.execute(
-    `INSERT INTO request_kinds SELECT ${[moved('request_kind'), ...others].join(', ')} FROM request_kinds
+    `INSERT INTO request_kinds (request_kind, ${shared.request_kinds.map(sqlName).join(', ')}) SELECT ${[moved('request_kind'), ...others].join(', ')} FROM request_kinds
      WHERE request_kind IN (SELECT DISTINCT request_kind FROM all_rows
        WHERE request_kind IN ${kinds} AND intended_us < ${until})`,
     [runId],

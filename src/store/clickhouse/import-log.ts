@@ -89,10 +89,11 @@ async function fetchStatements(clickhouse: ClickHouse, store: Store, file: strin
   await clickhouse.writeParquet(`SELECT ${names} FROM usage_buckets FINAL`, {}, file)
   await store.execute(`
     INSERT INTO usage_statements BY NAME SELECT ${statementColumns.join()} FROM read_parquet(${literal(file)});
-    INSERT INTO usage_imports
-    SELECT statement, any_value(source), '', 'clickhouse', '{}', any_value(ingested_us), 0, 0, 0, 0,
-      any_value(covers_from_us), any_value(covers_to_us), false
-    FROM read_parquet(${literal(file)}) GROUP BY statement`)
+    INSERT INTO usage_imports BY NAME
+    SELECT statement AS import_no, any_value(read.source) AS source, '' AS file, 'clickhouse' AS format, '{}' AS mapping_json,
+      any_value(ingested_us) AS imported_us, 0 AS lines, 0 AS accepted, 0 AS duplicates, 0 AS rejected,
+      any_value(covers_from_us) AS from_us, any_value(covers_to_us) AS to_us, false AS is_partial
+    FROM read_parquet(${literal(file)}) AS read GROUP BY statement`)
 }
 
 /** Writes the interval of the import, and whether it was a part of a log. */

@@ -173,7 +173,7 @@ async function settleReferrals(
 ): Promise<void> {
   if (await hasTable(session, 'unsettled')) {
     await session.execute(
-      `INSERT INTO usage_referrals SELECT $1, id, ${refersToSql(mapping)} FROM staging.lines
+      `INSERT INTO usage_referrals BY NAME SELECT $1 AS source, id, ${refersToSql(mapping)} AS refers_to FROM staging.lines
        WHERE ${isNew} AND rowid IN (FROM staging.unsettled)`,
       [source],
     )

@@ -203,8 +203,8 @@ async function readUnread(session: Session, scanned: Scan, keys: LogKeys): Promi
       ]
     })
     await session.execute(
-      `INSERT INTO staging.unread
-       SELECT each[1]::BIGINT, each[2], each[3] FROM (SELECT unnest(from_json($1, '[["VARCHAR"]]')) AS each)`,
+      `INSERT INTO staging.unread BY NAME
+       SELECT each[1]::BIGINT AS line, each[2] AS reason, each[3] AS text FROM (SELECT unnest(from_json($1, '[["VARCHAR"]]')) AS each)`,
       [JSON.stringify(shown)],
     )
   }

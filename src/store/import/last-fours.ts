@@ -18,9 +18,9 @@ export const lastFoursSql = (from = 'usage_keys') =>
 /** Enters what the staged lines show. Known ones show it, too: an earlier build kept none. */
 export function enterLastFours(session: Session): Promise<void> {
   return session.execute(
-    `INSERT INTO usage_keys
+    `INSERT INTO usage_keys (account, key_fp, last_four)
      SELECT DISTINCT account, key_fp, key_last_four FROM staging.lines
      WHERE reason IS NULL AND key_fp IS NOT NULL AND key_last_four IS NOT NULL
-     EXCEPT FROM usage_keys`,
+     EXCEPT SELECT account, key_fp, last_four FROM usage_keys`,
   )
 }

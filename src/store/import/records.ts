@@ -186,6 +186,7 @@ async function keepItl(session: Session, runId: string, run: ForeignRun): Promis
   await insertRows(
     session,
     'imported_gaps',
+    ['run_id', 'part', 'step', 'gap_us'],
     run.itlUs.map((us) => [runId, 'steady', step, us]),
   )
 }

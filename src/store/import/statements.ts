@@ -149,9 +149,10 @@ export async function enterStatements(
     [source, importNo, nowUs],
   )
   await session.execute(
-    `INSERT INTO usage_changes
-     SELECT $3, $2, $1, id, start_us, end_us, model, requests_before, requests, credits_before, credits, tokens_before,
-       prompt_tokens + completion_tokens
+    `INSERT INTO usage_changes BY NAME
+     SELECT $3 AS changed_us, $2 AS import_no, $1 AS source, id, start_us, end_us, model, requests_before,
+       requests AS requests_after, credits_before, credits AS credits_after, tokens_before,
+       prompt_tokens + completion_tokens AS tokens_after
      FROM staging.compared WHERE is_repeated AND NOT is_same`,
     [source, importNo, nowUs],
   )

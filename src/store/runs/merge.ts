@@ -200,7 +200,7 @@ async function copySql(session: Session, to: string): Promise<readonly string[]>
     ...forms.map((form) => `INSERT INTO ${form.table} ${rowsSql(form)}`),
     ...sharedTables.map(
       (table) =>
-        `INSERT INTO ${table} SELECT ${[moved(table), ...shared[table].map((name) => (name === 'runId' ? literal(to) : sqlName(name)))].join(', ')} FROM part.${table} ${table === 'request_kinds' ? 'WHERE run_id = $1' : ''}`,
+        `INSERT INTO ${table} (${[numberOf[table], ...shared[table].map(sqlName)].join(', ')}) SELECT ${[moved(table), ...shared[table].map((name) => (name === 'runId' ? literal(to) : sqlName(name)))].join(', ')} FROM part.${table} ${table === 'request_kinds' ? 'WHERE run_id = $1' : ''}`,
     ),
     `INSERT INTO templates BY NAME SELECT ${renamed} FROM part.templates WHERE run_id = $1
        AND template NOT IN (SELECT template FROM templates WHERE run_id = ${literal(to)})`,

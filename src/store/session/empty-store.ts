@@ -92,7 +92,7 @@ async function copyBuilt(session: Session, path: string): Promise<boolean> {
   try {
     await session.execute(
       `BEGIN; COPY FROM DATABASE ${built} TO ${identifier(own!.name)} (SCHEMA);
-       INSERT INTO store_version FROM ${built}.store_version; COMMIT`,
+       INSERT INTO store_version BY NAME FROM ${built}.store_version; COMMIT`,
     )
     return true
   } catch (error) {
