@@ -8,22 +8,14 @@ import { fewestOfMean, neededToTell } from '../../measure/interval/length.ts'
 import { fewestWorth } from '../../measure/interval/series.ts'
 import { fewestSeconds, rateInterval, shareInterval } from '../../measure/interval/share.ts'
 import { samplesNeeded } from '../../measure/percentile.ts'
-import type { Distribution, Percentile } from '../summary/distribution-shape.ts'
 import { reportsAllTokens } from '../summary/figures.ts'
 import type { SummaryGroup } from '../summary/group-shape.ts'
 import { intervalOfPairs, type PairedGroup, sidesOfPairs } from './pairs.ts'
-import { type SampledMetric, type Samples, sampledMetrics } from './samples.ts'
-
-export type Statistic = 'p50' | 'p90' | 'p95' | 'p99' | 'mean' | 'rate' | 'share' | 'each'
-
-export type Mark = Percentile['mark']
+import { type Figure, type FigureOfRun, figureOf, type Mark, type Statistic } from './run-figure.ts'
+import { type Samples, sampledMetrics } from './samples.ts'
 
 /** A figure of both runs, and its change. */
-export interface Difference {
-  /** Null for all steps together. */
-  readonly step: string | null
-  readonly metric: SampledMetric | 'throughput' | 'errors' | 'tokens' | 'credits'
-  readonly statistic: Statistic
+export interface Difference extends FigureOfRun {
   readonly unit: 'us' | 'per s' | 'share' | 'credits'
   readonly a: number | null
   readonly b: number | null
@@ -68,7 +60,8 @@ export function groupDifferences(
   b: Half,
   pairs: PairedGroup | null = null,
 ): readonly Difference[] {
-  const both = (of: (group: SummaryGroup) => Figure) => [of(a.group), of(b.group)] as const
+  const both = (metric: Difference['metric'], statistic: Statistic) =>
+    [figureOf(a.group, metric, statistic), figureOf(b.group, metric, statistic)] as const
   const differences: Difference[] = []
   for (const metric of sampledMetrics) {
     const [left, right] = [a.metrics[metric], b.metrics[metric]]
@@ -87,7 +80,7 @@ export function groupDifferences(
       differences.push(
         relative(
           { ...head, statistic },
-          both(({ metrics }) => percentileFigure(metrics[metric][statistic])),
+          both(metric, statistic),
           of(samplesNeeded(p), (series) => series.percentile(p)),
           ofPairs(samplesNeeded(p), p),
         ),
@@ -96,7 +89,7 @@ export function groupDifferences(
     differences.push(
       relative(
         { ...head, statistic: 'mean' },
-        both(({ metrics }) => meanFigure(metrics[metric])),
+        both(metric, 'mean'),
         of(fewestOfMean, (series) => series.mean()),
         ofPairs(fewestOfMean, null),
       ),
@@ -114,7 +107,7 @@ export function groupDifferences(
     differences.push(
       relative(
         { step, metric, statistic: 'rate', unit: 'per s', na: left.length, nb: right.length },
-        both((group) => ({ value: group[figure], mark: isPart(group) ? 'at-least' : 'exact' })),
+        both(metric, 'rate'),
         isWhole ? [rateInterval(left), rateInterval(right)] : null,
       ),
     )
@@ -129,17 +122,16 @@ const fewestOfShare = 30
 function errorDifference(step: string | null, a: Half, b: Half): Difference {
   const [left, right] = [a.failed, b.failed]
   const head = { step, metric: 'errors', statistic: 'share', unit: 'share' } as const
-  const share = ({ group: { counts } }: Half) =>
-    counts.sent === 0 ? null : counts.failed / counts.sent
-  const [shareA, shareB] = [share(a), share(b)]
+  const figures = [
+    figureOf(a.group, 'errors', 'share'),
+    figureOf(b.group, 'errors', 'share'),
+  ] as const
+  const [shareA, shareB] = [figures[0].value, figures[1].value]
   const isKnown = Math.min(left.length, right.length) >= fewestOfShare
   const intervals = isKnown ? ([shareInterval(left), shareInterval(right)] as const) : null
   return told(
     { ...head, na: left.length, nb: right.length },
-    [
-      { value: shareA, mark: 'exact' },
-      { value: shareB, mark: 'exact' },
-    ],
+    figures,
     shareA === null || shareB === null ? null : shareB - shareA,
     intervals === null ? null : pointsInterval(...intervals),
     intervals,
@@ -147,20 +139,6 @@ function errorDifference(step: string | null, a: Half, b: Half): Difference {
 }
 
 type Head = Pick<Difference, 'step' | 'metric' | 'statistic' | 'unit' | 'na' | 'nb'>
-
-/** A figure of one run, in the unit of its difference. */
-interface Figure {
-  readonly value: number | null
-  readonly mark: Mark
-}
-
-const percentileFigure = ({ us, mark }: Percentile): Figure => ({ value: us, mark })
-
-/** A mean that includes timeouts can only be larger. */
-const meanFigure = ({ meanUs, censored }: Distribution): Figure => ({
-  value: meanUs,
-  mark: censored > 0 ? 'at-least' : 'exact',
-})
 
 type Both = readonly [Interval, Interval]
 

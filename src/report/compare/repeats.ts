@@ -9,9 +9,9 @@ import { readRepeats } from '../../store/runs/repeats.ts'
 import { counted } from '../../user/grouped.ts'
 import type { RunSummary } from '../summary/shape.ts'
 import { summariseIn } from '../summary/summarise.ts'
-import { type Difference, type Mark, verdictOf } from './differences.ts'
+import { type Difference, verdictOf } from './differences.ts'
 import type { OpenSide } from './open-side.ts'
-import { figureOfRun } from './run-figure.ts'
+import { figureOfRun, type Mark } from './run-figure.ts'
 
 /** The runs of both sides that were repeated, oldest first. */
 export interface RepeatedSides {

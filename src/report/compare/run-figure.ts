@@ -1,44 +1,61 @@
 import type { Percentile } from '../summary/distribution-shape.ts'
-import { reportsAllTokens } from '../summary/figures.ts'
+import { failureShare, reportsAllTokens } from '../summary/figures.ts'
 import type { SummaryGroup } from '../summary/group-shape.ts'
 import type { RunSummary } from '../summary/shape.ts'
-import type { Difference } from './differences.ts'
+import type { SampledMetric } from './samples.ts'
+
+export type Statistic = 'p50' | 'p90' | 'p95' | 'p99' | 'mean' | 'rate' | 'share' | 'each'
+export type Mark = Percentile['mark']
 
 /** The name of one figure of a run. */
-export type FigureOfRun = Pick<Difference, 'step' | 'metric' | 'statistic'>
+export interface FigureOfRun {
+  /** Null for all steps together. */
+  readonly step: string | null
+  readonly metric: SampledMetric | 'throughput' | 'errors' | 'tokens' | 'credits'
+  readonly statistic: Statistic
+}
 
-/** A figure of a run, and how reliable it is; null if it was not measured. Credits are no figure of the service. */
-export function figureOfRun(
-  summary: RunSummary,
-  { step, metric, statistic }: FigureOfRun,
-): { readonly value: number; readonly mark: Percentile['mark'] } | null {
-  const group: SummaryGroup | undefined =
-    step === null ? summary.all : summary.steps.find((each) => each.step === step)
-  if (group === undefined) return null
-  const exact = (value: number | null) =>
-    value === null ? null : { value, mark: 'exact' as const }
+/** A figure, null if it was not measured, and how reliable it is. */
+export interface Figure {
+  readonly value: number | null
+  readonly mark: Mark
+}
+
+const exact = (value: number | null): Figure => ({ value, mark: 'exact' })
+/** Of a sum that lacks something, which is larger. */
+const atLeast = (value: number | null): Figure => ({ value, mark: 'at-least' })
+
+/** A figure of a group of requests. Credits are no figure of the service. */
+export function figureOf(
+  group: SummaryGroup,
+  metric: FigureOfRun['metric'],
+  statistic: Statistic,
+): Figure {
   switch (metric) {
     case 'errors':
-      return exact(group.counts.sent === 0 ? null : group.counts.failed / group.counts.sent)
+      return exact(failureShare(group.counts))
     case 'throughput':
       return exact(group.okPerS)
     case 'tokens':
-      return reportsAllTokens(group) || group.completionTokensPerS === null
-        ? exact(group.completionTokensPerS)
-        : { value: group.completionTokensPerS, mark: 'at-least' }
+      return (reportsAllTokens(group) ? exact : atLeast)(group.completionTokensPerS)
     case 'credits':
-      return null
-    default: {
-      const of = group.metrics[metric]
-      if (statistic === 'mean') {
-        // A mean that includes timeouts can only be larger.
-        const mark = of.censored > 0 ? 'at-least' : 'exact'
-        return of.meanUs === null ? null : { value: of.meanUs, mark }
-      }
-      if (statistic !== 'p50' && statistic !== 'p90' && statistic !== 'p95' && statistic !== 'p99')
-        return null
-      const { us, mark } = of[statistic]
-      return us === null ? null : { value: us, mark }
-    }
+      return exact(null)
   }
+  const of = group.metrics[metric]
+  // A mean that includes timeouts can only be larger.
+  if (statistic === 'mean') return (of.censored > 0 ? atLeast : exact)(of.meanUs)
+  if (statistic === 'rate' || statistic === 'share' || statistic === 'each') return exact(null)
+  const { us, mark } = of[statistic]
+  return { value: us, mark }
+}
+
+/** A figure of a run; null if it was not measured. */
+export function figureOfRun(
+  summary: RunSummary,
+  { step, metric, statistic }: FigureOfRun,
+): { readonly value: number; readonly mark: Mark } | null {
+  const group = step === null ? summary.all : summary.steps.find((each) => each.step === step)
+  if (group === undefined) return null
+  const { value, mark } = figureOf(group, metric, statistic)
+  return value === null ? null : { value, mark }
 }
