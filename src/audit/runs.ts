@@ -53,16 +53,22 @@ function referencesOf(contract: Contract | undefined): readonly string[] {
   )
 }
 
+const runIdsIn = async (
+  store: Pick<Reader, 'rows'>,
+  ...query: Parameters<Reader['rows']>
+): Promise<readonly string[]> =>
+  (await store.rows<{ runId: string }>(...query)).map(({ runId }) => runId)
+
 /** The runs against a base URL, oldest first. */
 export async function runsAgainst(
   store: Pick<Reader, 'rows'>,
   baseUrl: string,
 ): Promise<readonly string[]> {
-  const runs = await store.rows<{ runId: string }>(
+  return runIdsIn(
+    store,
     `SELECT run_id AS "runId" FROM runs WHERE base_url = $1 AND kind <> 'calibrate' ORDER BY started_at, run_id`,
     [baseUrl],
   )
-  return runs.map(({ runId }) => runId)
 }
 
 /** Other runs against the addresses of these and of the contract's references: which service, what they abandoned, accounts in use. */
@@ -71,7 +77,8 @@ export async function runsBeside(
   runIds: readonly string[],
   contract?: Contract,
 ): Promise<readonly string[]> {
-  const others = await store.rows<{ runId: string }>(
+  return runIdsIn(
+    store,
     `SELECT run_id AS "runId" FROM runs
      WHERE NOT list_contains($1::VARCHAR[], run_id)
        AND (base_url IN (SELECT base_url FROM runs WHERE list_contains($1::VARCHAR[], run_id))
@@ -79,7 +86,6 @@ export async function runsBeside(
      ORDER BY started_at, run_id`,
     [JSON.stringify(runIds), JSON.stringify(referencesOf(contract))],
   )
-  return others.map(({ runId }) => runId)
 }
 
 /** Runs without an end. */
@@ -87,12 +93,12 @@ export async function killedRuns(
   store: Reader,
   runIds: readonly string[],
 ): Promise<readonly string[]> {
-  const killed = await store.rows<{ runId: string }>(
+  return runIdsIn(
+    store,
     `SELECT run_id AS "runId" FROM runs
      WHERE ended_us IS NULL AND list_contains($1::VARCHAR[], run_id) ORDER BY run_id`,
     [JSON.stringify(runIds)],
   )
-  return killed.map(({ runId }) => runId)
 }
 
 /** SQL: the parts of runs that are in the store, which are known also before the run is judged as a whole. Another try of a part is none. */

@@ -1,5 +1,6 @@
 import { parse, resetSVGDefIds, textMetrics, View } from 'vega'
 import { expressionInterpreter } from 'vega-interpreter'
+import { wrapped } from '../user/wrapped.ts'
 import { compactSvg } from './compact.ts'
 import { type Compiled, compileChart, type Size } from './compile.ts'
 import type { ChartRow, ChartSpec } from './spec.ts'
@@ -129,7 +130,7 @@ const linePx = 18
 
 function emptyState(chart: ChartSpec, { widthPx, heightPx }: Size): string {
   const height = Math.min(heightPx ?? chart.heightPx, 96)
-  const lines = linesOf(chart.empty, Math.floor((widthPx - 16) / letterPx))
+  const lines = wrapped(chart.empty, '', Math.floor((widthPx - 16) / letterPx))
   const firstPx = height / 2 - ((lines.length - 1) * linePx) / 2
   const words = lines
     .map(
@@ -138,17 +139,6 @@ function emptyState(chart: ChartSpec, { widthPx, heightPx }: Size): string {
     )
     .join('')
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${widthPx}" height="${height}" viewBox="0 0 ${widthPx} ${height}"><text text-anchor="middle" font-size="13" font-family="${drawingFont}" fill="#5a6572">${words}</text></svg>`
-}
-
-function linesOf(text: string, columns: number): readonly string[] {
-  const lines: string[] = []
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1)
-    if (last !== undefined && last.length + 1 + word.length <= columns) {
-      lines[lines.length - 1] = `${last} ${word}`
-    } else lines.push(word)
-  }
-  return lines
 }
 
 export function escapeXml(text: string): string {

@@ -1,4 +1,5 @@
 import type { Contract } from './contract.ts'
+import { snake } from './mapping.ts'
 import { writtenModel, writtenPrices } from './written-prices.ts'
 
 /** A contract as its file states it, with every default as if it were written. */
@@ -20,9 +21,6 @@ function snakeKeys(value: unknown): unknown {
   if (typeof value === 'number' && !Number.isFinite(value)) return undefined
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [
-      key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-      snakeKeys(inner),
-    ]),
+    Object.entries(value).map(([key, inner]) => [snake(key), snakeKeys(inner)]),
   )
 }

@@ -1,5 +1,5 @@
 import { isCalendarDay } from '../../user/calendar-day.ts'
-import { dayMs } from '../../user/durations.ts'
+import { dayMs, dayUs } from '../../user/durations.ts'
 import { smallest } from '../../user/extremes.ts'
 import { isZoneName } from '../../user/time-zone.ts'
 import { userError } from '../../user/user-error.ts'
@@ -76,6 +76,39 @@ export function wallMs(us: number, timezone: string): number {
   )
   const { year, month, day, hour, minute, second } = parts as Record<string, number>
   return Date.UTC(year!, month! - 1, day!, hour!, minute!, second!) + mod(ms, 1000)
+}
+
+/** A change of a zone's clock, in Unix microseconds, and how far the clock is ahead of UTC before it and after it. */
+export interface OffsetChange {
+  readonly atUs: number
+  readonly beforeUs: number
+  readonly afterUs: number
+}
+
+/** No zone changes its clock twice within these. */
+const stepUs = 7 * dayUs
+
+/** The changes of a zone's clock in a period, each at a whole second. */
+export function offsetChanges(
+  fromUs: number,
+  toUs: number,
+  timezone: string,
+): readonly OffsetChange[] {
+  const aheadAt = (us: number) => (wallMs(us, timezone) - Math.floor(us / 1000)) * 1000
+  const changes: OffsetChange[] = []
+  for (let at = fromUs, before = aheadAt(fromUs); at < toUs; at += stepUs) {
+    let [low, high] = [at, Math.min(at + stepUs, toUs)]
+    const after = aheadAt(high)
+    if (after === before) continue
+    while (high - low > 1e6) {
+      const middle = Math.floor((low + high) / 2e6) * 1e6
+      if (aheadAt(middle) === before) low = middle
+      else high = middle
+    }
+    changes.push({ atUs: high, beforeUs: before, afterUs: after })
+    before = after
+  }
+  return changes
 }
 
 /**

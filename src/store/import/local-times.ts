@@ -1,38 +1,8 @@
-import { wallMs } from '../../measure/usage/zone.ts'
+import { offsetChanges } from '../../measure/usage/zone.ts'
 import { dayUs } from '../../user/durations.ts'
 import { literal } from '../literal.ts'
 import type { Session } from '../session/session.ts'
 import type { RepeatedTime } from './cell-formats.ts'
-
-/** A change of a zone's clock. Times are Unix microseconds; walls are local clocks as if they were UTC. */
-export interface ClockChange {
-  readonly atUs: number
-  readonly beforeUs: number
-  readonly afterUs: number
-}
-
-/** The changes of a zone's offset between two moments, found day by day. */
-export function clockChanges(
-  timezone: string,
-  fromUs: number,
-  toUs: number,
-): readonly ClockChange[] {
-  const offsetAt = (us: number) => (wallMs(us, timezone) - Math.floor(us / 1000)) * 1000
-  const changes: ClockChange[] = []
-  for (let us = fromUs - dayUs, before = offsetAt(us); us < toUs + dayUs; us += dayUs) {
-    const after = offsetAt(us + dayUs)
-    if (after === before) continue
-    let [low, high] = [us, us + dayUs]
-    while (high - low > 1e6) {
-      const middle = Math.floor((low + high) / 2e6) * 1e6
-      if (offsetAt(middle) === before) low = middle
-      else high = middle
-    }
-    changes.push({ atUs: high, beforeUs: before, afterUs: after })
-    before = after
-  }
-  return changes
-}
 
 interface LocalTimes {
   readonly timezone: string
@@ -62,7 +32,7 @@ export async function placeLocalTimes(
   if (range!.first === null) return []
   let repeated = 0
   let isByOrder = true
-  for (const change of clockChanges(timezone, range!.first, range!.last)) {
+  for (const change of offsetChanges(range!.first - dayUs, range!.last + dayUs, timezone)) {
     const { atUs, beforeUs, afterUs } = change
     const [from, to] = [atUs + Math.min(beforeUs, afterUs), atUs + Math.max(beforeUs, afterUs)]
     const within = `reason IS NULL AND wall_us >= ${from} AND wall_us < ${to}`

@@ -117,16 +117,9 @@ function attemptOf(result: VllmResult, at: number, arrivalS: number): ForeignAtt
 
 /** `20261101-093000` is when the result was written. The run began `duration` seconds earlier. */
 function startOf({ date, duration }: VllmResult): number {
-  const parts = /^(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)(\d\d)$/.exec(date ?? '')
-  if (parts === null) return 0
-  const [year, month, day, hour, minute, second] = parts.slice(1).map(Number) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ]
-  const endMs = Date.UTC(year, month - 1, day, hour, minute, second)
-  return endMs * 1000 - Math.round((duration ?? 0) * 1e6)
+  const written = /^(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)(\d\d)$/
+  const endMs = written.test(date ?? '')
+    ? Date.parse(date!.replace(written, '$1-$2-$3T$4:$5:$6Z'))
+    : Number.NaN
+  return Number.isNaN(endMs) ? 0 : endMs * 1000 - Math.round((duration ?? 0) * 1e6)
 }

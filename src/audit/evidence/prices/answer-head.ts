@@ -1,15 +1,9 @@
+import { headerLines } from '../../../attempt/header-lines.ts'
+
 /** What the headers of an answer say of its charge. */
 
-export function headersOf(text: string | null): ReadonlyMap<string, string> {
-  return new Map(
-    (text ?? '').split('\n').flatMap((line) => {
-      const colon = line.indexOf(':')
-      return colon <= 0
-        ? []
-        : [[line.slice(0, colon).trim().toLowerCase(), line.slice(colon + 1).trim()] as const]
-    }),
-  )
-}
+export const headersOf = (text: string | null): ReadonlyMap<string, string> =>
+  new Map(headerLines(text))
 
 /** Headers in which Gemini and Bedrock name the tier that served a request. */
 const tierHeaders = ['x-gemini-service-tier', 'x-amzn-bedrock-service-tier']

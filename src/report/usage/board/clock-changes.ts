@@ -1,5 +1,5 @@
-import { wallMs } from '../../../measure/usage/zone.ts'
-import { dayUs, hourMs } from '../../../user/durations.ts'
+import { offsetChanges, wallMs } from '../../../measure/usage/zone.ts'
+import { hourMs } from '../../../user/durations.ts'
 import { secondPart } from './offsets.js'
 
 /** A change of the clock. Times are Unix microseconds. */
@@ -9,37 +9,18 @@ export interface ClockChange {
   readonly byMs: number
 }
 
-/** No zone changes its clock twice within these. */
-const stepUs = 7 * dayUs
-const quarterUs = 900e6
 /** A period may begin with the second of two equal hours. */
 const earlierUs = hourMs * 1000
 
-const offsetMs = (us: number, timezone: string) => wallMs(us, timezone) - Math.floor(us / 1000)
-
-/** The changes of the clock in a period, each at a quarter of an hour. */
-export function clockChanges(
+/** The changes of the clock in a period. */
+export const clockChanges = (
   { fromUs, toUs }: { readonly fromUs: number; readonly toUs: number },
   timezone: string,
-): readonly ClockChange[] {
-  const changes: ClockChange[] = []
-  const firstUs = fromUs - earlierUs
-  let before = offsetMs(firstUs, timezone)
-  for (let at = firstUs; at < toUs; at += stepUs) {
-    const end = Math.min(at + stepUs, toUs)
-    const after = offsetMs(end, timezone)
-    if (after === before) continue
-    let [low, high] = [Math.floor(at / quarterUs), Math.ceil(end / quarterUs)]
-    while (high - low > 1) {
-      const middle = Math.floor((low + high) / 2)
-      if (offsetMs(middle * quarterUs, timezone) === before) low = middle
-      else high = middle
-    }
-    changes.push({ atUs: high * quarterUs, byMs: after - before })
-    before = after
-  }
-  return changes
-}
+): readonly ClockChange[] =>
+  offsetChanges(fromUs - earlierUs, toUs, timezone).map(({ atUs, beforeUs, afterUs }) => ({
+    atUs,
+    byMs: (afterUs - beforeUs) / 1000,
+  }))
 
 /** From when on the clock has an offset: local hours since 1970, and `+02:00`. */
 export interface OffsetSpan {
