@@ -5,16 +5,6 @@ import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-/** A column on disk. */
-export interface KeptColumn {
-  /** All values. Whoever keeps the array keeps its memory. */
-  readonly values: Float64Array
-  /** Values from one row up to another, exclusive, which no one else keeps. */
-  part(from: number, to: number): Float64Array
-  /** Copies values from one row on, as many as there is room for. */
-  read(from: number, into: Float64Array): void
-}
-
 /** Bytes of columns that stay in memory. */
 const usualBytes = 256 * 2 ** 20
 /** Bytes that go in or out before what nobody holds any more is collected. */
@@ -33,7 +23,7 @@ export class ColumnFile {
   private heldBytes = 0
   private passedBytes = 0
   /** In the order in which they were read. */
-  private readonly held = new Set<Column>()
+  private readonly held = new Set<KeptColumn>()
 
   /**
    * @param storePath the file is made beside this store, which has room for it
@@ -57,7 +47,7 @@ export class ColumnFile {
     this.endByte += bytes.length
     this.pass(bytes.length)
     this.mostBytes = Math.max(this.mostBytes, columnsAtOnce * bytes.length)
-    return new Column(this, startByte, values.length)
+    return new KeptColumn(this, startByte, values.length)
   }
 
   /** Values that nobody else keeps. */
@@ -86,7 +76,7 @@ export class ColumnFile {
   }
 
   /** Counts a column that was read into memory, and lets go of those that were read first. */
-  hold(column: Column): void {
+  hold(column: KeptColumn): void {
     this.held.add(column)
     this.heldBytes += column.bytes
     for (const first of this.held) {
@@ -102,7 +92,8 @@ export class ColumnFile {
   }
 }
 
-class Column implements KeptColumn {
+/** A column on disk. */
+export class KeptColumn {
   private readonly file: ColumnFile
   private readonly startByte: number
   private readonly length: number
@@ -118,6 +109,7 @@ class Column implements KeptColumn {
     return this.length * 8
   }
 
+  /** All values. Whoever keeps the array keeps its memory. */
   get values(): Float64Array {
     if (this.inMemory !== null) return this.inMemory
     const values = this.file.readNew(this.startByte, this.length)
@@ -126,12 +118,14 @@ class Column implements KeptColumn {
     return values
   }
 
+  /** Values from one row up to another, exclusive, which no one else keeps. */
   part(from: number, to: number): Float64Array {
     return this.inMemory === null
       ? this.file.readNew(this.startByte + from * 8, to - from)
       : this.inMemory.slice(from, to)
   }
 
+  /** Copies values from one row on, as many as there is room for. */
   read(from: number, into: Float64Array): void {
     if (this.inMemory === null) this.file.read(this.startByte + from * 8, into)
     else into.set(this.inMemory.subarray(from, from + into.length))

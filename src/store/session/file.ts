@@ -11,28 +11,8 @@ keepByteOrderMarks()
 /** What an operation that writes attempts is: any, or a run. */
 export type Writer = 'attempts' | 'run'
 
-/**
- * A DuckDB file that this process has open. DuckDB's lock excludes other processes, not a second instance in the same
- * process, and two instances on one file destroy it. So one file is one instance, which all holders share.
- */
-export interface StoreFile {
-  readonly instance: DuckDBInstance
-  /** Runs `prepare` for the first holder; the others wait for it. */
-  prepared(prepare: () => Promise<void>): Promise<void>
-  hold(): void
-  /** The last release closes the instance. */
-  release(): void
-  /**
-   * Waits until no other operation writes attempts. They number rows by what is in the store, and share its journal.
-   *
-   * @returns what ends the turn
-   * @throws UserError `store-held` for a run, which cannot wait, if another run has its turn
-   */
-  turnToWrite(writer: Writer): Promise<() => void>
-}
-
 /** The open files of this thread, and those that its other threads have. */
-const openFiles = new Set<OpenFile>()
+const openFiles = new Set<StoreFile>()
 const reserved = new Map<string, string>()
 
 export interface Opening {
@@ -49,12 +29,12 @@ const smallFileBytes = 16 << 20
  * @throws UserError `store-held` if another process, thread or library has the file, or a holder in this one is to be alone
  */
 export async function openFile(path: string, opening: Opening = {}): Promise<StoreFile> {
-  if (path === ':memory:') return OpenFile.open(path, null, opening)
+  if (path === ':memory:') return StoreFile.open(path, null, opening)
   const place = placeOf(path)
   const known = [...openFiles].find((file) => file.isAt(place))
   const by = reserved.get(place) ?? known?.alone
   if (by !== undefined) throw held(path, by)
-  if (known === undefined) return OpenFile.open(path, place, opening)
+  if (known === undefined) return StoreFile.open(path, place, opening)
   if (opening.alone !== undefined) throw held(path, 'an open store')
   known.hold()
   try {
@@ -88,7 +68,11 @@ export function reserveFile(path: string, by: string): () => void {
   return () => reserved.delete(place)
 }
 
-class OpenFile implements StoreFile {
+/**
+ * A DuckDB file that this process has open. DuckDB's lock excludes other processes, not a second instance in the same
+ * process, and two instances on one file destroy it. So one file is one instance, which all holders share.
+ */
+export class StoreFile {
   readonly opened: Promise<void>
   instance!: DuckDBInstance
   private readonly place: string | null
@@ -109,7 +93,7 @@ class OpenFile implements StoreFile {
   }
 
   static async open(path: string, place: string | null, opening: Opening): Promise<StoreFile> {
-    const file = new OpenFile(path, place, opening)
+    const file = new StoreFile(path, place, opening)
     if (place !== null) openFiles.add(file)
     try {
       await file.opened
@@ -151,6 +135,7 @@ class OpenFile implements StoreFile {
     return this.identity === null ? this.place === place : this.identity === identityOf(place)
   }
 
+  /** Runs `prepare` for the first holder; the others wait for it. */
   prepared(prepare: () => Promise<void>): Promise<void> {
     this.preparing ??= prepare()
     return this.preparing
@@ -160,6 +145,7 @@ class OpenFile implements StoreFile {
     this.holders++
   }
 
+  /** The last release closes the instance. */
   release(): void {
     this.holders--
     if (this.holders > 0) return
@@ -168,6 +154,12 @@ class OpenFile implements StoreFile {
     if (this.spill !== null) rmSync(this.spill, { recursive: true, force: true })
   }
 
+  /**
+   * Waits until no other operation writes attempts. They number rows by what is in the store, and share its journal.
+   *
+   * @returns what ends the turn
+   * @throws UserError `store-held` for a run, which cannot wait, if another run has its turn
+   */
   async turnToWrite(writer: Writer): Promise<() => void> {
     if (writer === 'run' && this.hasRun) throw held(this.place ?? ':memory:', 'another run')
     this.hasRun ||= writer === 'run'
