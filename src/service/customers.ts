@@ -94,7 +94,6 @@ export class Customers {
   }
 
   /**
-  /**
    * Buys a package. The payment is simulated.
    *
    * @throws CustomerError for a package that the contract does not have

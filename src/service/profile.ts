@@ -31,7 +31,7 @@ const schema = z.strictObject({
   retryAfter: oneOf('seconds', 'none', 'date').describe('Retry-After on 429 (G-32)'),
   bandAt: oneOf('admission', 'after-charge').describe('the balance that selects the band (G-24)'),
   bandChange: oneOf('kept', 'reset', 'scaled').describe(
-    'the counts after a change of band (G-23); scaled keeps the used share',
+    'the counts after a change of band (G-23); scaled keeps the used share of each window',
   ),
   sharedEdge: oneOf('upper', 'lower').describe(
     'the band of a balance that two bands contain, such as 10,000 (G-25)',

@@ -4,10 +4,12 @@ import type { Limiter } from './limiter/counter.ts'
 import { type Algorithm, createLimiter } from './limiter/limiter.ts'
 import type { Profile } from './profile.ts'
 
+type Limits = Readonly<Record<Window, number>>
+
 interface Counters {
   limiters: Readonly<Record<Window, Limiter>>
-  /** The minute limit of the band at the last count. It identifies the band. */
-  minuteLimit: number
+  /** Those of the band by which the counts were last looked at or changed. Other limits are another band. */
+  limits: Limits
   /** When the last request was counted. */
   countedUs: number
 }
@@ -23,7 +25,7 @@ export class RateTable {
     this.#bandChange = bandChange
   }
 
-  look(subject: string, limits: Readonly<Record<Window, number>>, nowUs: number): RateLook {
+  look(subject: string, limits: Limits, nowUs: number): RateLook {
     const counters = this.#of(subject, limits)
     const { limiters } = counters
     // A look is also read after its request is counted, so its time must not be before the count.
@@ -45,7 +47,7 @@ export class RateTable {
     }
   }
 
-  count(subject: string, limits: Readonly<Record<Window, number>>, nowUs: number): void {
+  count(subject: string, limits: Limits, nowUs: number): void {
     const counters = this.#of(subject, limits)
     const { limiters } = counters
     counters.countedUs = nowUs
@@ -56,33 +58,33 @@ export class RateTable {
   inherit(subject: string, from: string): void {
     const last = this.#counters.get(from)
     if (last === undefined || this.#counters.has(subject)) return
-    this.#counters.set(subject, { ...last, limiters: scaled(last.limiters, 1) })
+    this.#counters.set(subject, { ...last, limiters: scaled(last.limiters, () => 1) })
   }
 
   forget(subject: string): void {
     this.#counters.delete(subject)
   }
 
-  #of(subject: string, limits: Readonly<Record<Window, number>>): Counters {
+  #of(subject: string, limits: Limits): Counters {
     let counters = this.#counters.get(subject)
     if (counters === undefined) {
-      counters = { limiters: this.#fresh(), minuteLimit: limits.minute, countedUs: 0 }
+      counters = { limiters: this.#fresh(), limits, countedUs: 0 }
       this.#counters.set(subject, counters)
-    } else if (counters.minuteLimit !== limits.minute) {
-      counters.limiters = this.#changed(counters, limits.minute)
-      counters.minuteLimit = limits.minute
+    } else if (windows.some((window) => counters!.limits[window] !== limits[window])) {
+      counters.limiters = this.#changed(counters, limits)
+      counters.limits = limits
     }
     return counters
   }
 
-  #changed({ limiters, minuteLimit }: Counters, limit: number): Counters['limiters'] {
+  #changed({ limiters, limits: before }: Counters, limits: Limits): Counters['limiters'] {
     switch (this.#bandChange) {
       case 'kept':
         return limiters
       case 'reset':
         return this.#fresh()
       case 'scaled':
-        return scaled(limiters, limit / minuteLimit)
+        return scaled(limiters, (window) => limits[window] / before[window])
     }
   }
 
@@ -98,6 +100,12 @@ export class RateTable {
   }
 }
 
-function scaled({ minute, hour, day }: Counters['limiters'], factor: number): Counters['limiters'] {
-  return { minute: minute.scaled(factor), hour: hour.scaled(factor), day: day.scaled(factor) }
-}
+/** The same counts, each times the factor of its window. */
+const scaled = (
+  { minute, hour, day }: Counters['limiters'],
+  factor: (window: Window) => number,
+): Counters['limiters'] => ({
+  minute: minute.scaled(factor('minute')),
+  hour: hour.scaled(factor('hour')),
+  day: day.scaled(factor('day')),
+})
