@@ -174,6 +174,26 @@ test('on a terminal the block is redrawn in place and removed at the end', () =>
   expect(written).toEqual([written[0], taken, written[0], taken, 'Draining.\n', written[0], taken])
 })
 
+test('times keep apart and have three digits, from microseconds to minutes', () => {
+  const [step] = progress.steps
+  const shown = (p50: number, p95: number, p99: number) => {
+    const responseUs = { ...times, samples: 5000, p50, p95, p99 }
+    const { columns, rows } = { columns: 40, rows: 40 }
+    return blockOf({ ...progress, steps: [{ ...step!, responseUs }] }, { columns, rows }).find(
+      (line) => line.startsWith('  response'),
+    )
+  }
+  expect(shown(101e6, 120e6, 599e6)).toBe('  response  101s  120s  599s')
+  expect(shown(9_994, 9_999, 99_970)).toBe('  response  9.99  10.0   100')
+  expect(shown(99_999_499, 99_999_500, 1e8)).toBe('  response 99999  100s  100s')
+})
+
+test('a head that does not fit is not counted as a step', () => {
+  const steps = ['a', 'b', 'c'].map((step) => ({ ...progress.steps[0]!, step }))
+  const lines = blockOf({ ...progress, steps }, { columns: 120, rows: 6 })
+  expect(lines.filter((line) => line.includes('more steps'))).toEqual(['… and 3 more steps'])
+})
+
 test('a percentile with too few samples is withheld, as on every page', () => {
   const [step] = progress.steps
   const few = (samples: number) =>

@@ -100,7 +100,8 @@ function stepLines(steps: readonly StepProgress[], room: Room): readonly string[
   const lines: string[] = []
   for (const [at, block] of blocks.entries()) {
     if (lines.length + block.length > room.rows - 1) {
-      return [...lines, `… and ${blocks.length - at} more steps`]
+      // The first block is the head.
+      return [...lines, `… and ${blocks.length - Math.max(1, at)} more steps`]
     }
     for (const each of block) lines.push(each)
   }
@@ -182,8 +183,11 @@ const triple = (times: Percentiles | null) =>
         .map((p) => (areEnough(times.samples, p) ? msOf(times[`p${p}`]) : 'few').padStart(6))
         .join('')
 
-/** Milliseconds with three digits. */
-const msOf = (us: number) => (us / 1000).toFixed(us < 10_000 ? 2 : us < 100_000 ? 1 : 0)
+/** Milliseconds with three digits or more; whole seconds where these would fill the column. */
+function msOf(us: number): string {
+  if (us >= 99_999_500) return `${(us / 1e6).toFixed(0)}s`
+  return (us / 1000).toFixed(us < 9_995 ? 2 : us < 99_950 ? 1 : 0)
+}
 
 /** Keys with the least left come first. */
 function keysOf({ keys }: Progress): readonly string[] {
