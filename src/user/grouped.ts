@@ -25,6 +25,9 @@ export function grouped(value: number, most = 0, least = 0): string {
 export const groupedText = (decimal: string): string =>
   decimal.replace(/^-?\d+/, (whole) => whole.replace(/\B(?=(\d{3})+$)/g, ','))
 
-/** A whole number of things: `1 request`, `1,234 requests`. */
-export const counted = (n: number, noun: string): string =>
-  `${grouped(n)} ${noun}${n === 1 ? '' : 's'}`
+/** A whole number of things: `1 request`, `1,234 requests`; and what they do: `1 request costs`, `2 requests cost`. */
+export function counted(n: number, noun: string, verb = ''): string {
+  const isOne = n === 1
+  const does = verb === '' ? '' : ` ${verb}${isOne ? 's' : ''}`
+  return `${grouped(n)} ${noun}${isOne ? '' : 's'}${does}`
+}

@@ -69,15 +69,15 @@ export const summaryShape = z.object({
           stopped: count.describe('ended with the run, so neither a success nor a failure'),
         }),
         success: measured.describe('ok / (tasks - stopped)'),
-        requestsEach: measured.describe('mean of the requests that ended'),
+        requestsEach: measured.describe('mean of the requests of tasks - stopped'),
         creditsEach: measured.describe(
-          'mean price by the contract; null if it states none of a model',
+          'mean price of tasks - stopped by the contract; null if it states none of a model',
         ),
         money: z
           .object({ unit: z.string(), spent: z.string(), priced: count, unknown: count })
           .nullable()
           .describe(
-            'what all of them cost together, an exact decimal; null if the contract states no prices',
+            'what tasks - stopped cost together, an exact decimal; null if the contract states no prices',
           ),
         times: z.object({ task: distributionShape, taskService: distributionShape }),
       }),

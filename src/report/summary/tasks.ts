@@ -60,7 +60,8 @@ export async function readTasks(
          SELECT tasks.*, credits, coalesce(is_open, true) AS is_open, ${lowest.join(', ')}
          FROM ${chosenTasks('$1')} AS tasks LEFT JOIN spent USING (session))
      SELECT task, count(*) AS tasks, ${taskOutcomes.map(ended).join(', ')},
-       avg(requests) AS requests, CASE WHEN NOT bool_or(is_open) THEN avg(credits) END AS credits,
+       avg(requests) FILTER (judged) AS requests,
+       CASE WHEN NOT bool_or(is_open) FILTER (judged) THEN avg(credits) FILTER (judged) END AS credits,
        ${figures.join(', ')}
      FROM chosen GROUP BY task ORDER BY task`,
     [runId],
@@ -69,7 +70,7 @@ export async function readTasks(
   return rows.map((row) => ({ ...summaryOf(row), money: paid(row.task) }))
 }
 
-/** What the chosen tasks of a name cost together; null if the contract states no prices. */
+/** What the judged tasks of a name cost together; null if the contract states no prices. */
 async function readTaskCosts(
   session: Session,
   runId: string,
@@ -77,12 +78,15 @@ async function readTaskCosts(
 ): Promise<(task: string) => TaskSummary['money']> {
   const priced = await readRunCosts(session, [runId], contract, {
     by: 'attempts.task',
-    where: `attempts.task IS NOT NULL AND attempts.session IN (SELECT session FROM ${chosenTasks(literal(runId))})`,
+    where: `attempts.task IS NOT NULL AND attempts.session IN (SELECT session FROM ${chosenTasks(literal(runId))} WHERE judged)`,
   })
   if (priced === null) return () => null
   const { unit, kinds } = priced
   return (task) => ({ unit, ...sumOf(kinds.filter(({ step }) => step === task)) })
 }
+
+/** How many did not end with the run: `judged` of `task_values`. */
+const judgedOf = ({ tasks, stopped }: TaskSummary['counts']) => tasks - stopped
 
 function summaryOf({ task, requests, credits, ...row }: Row): Omit<TaskSummary, 'money'> {
   const { tasks, ok, failed, deadline, stopped } = row
@@ -93,7 +97,7 @@ function summaryOf({ task, requests, credits, ...row }: Row): Omit<TaskSummary, 
     deadline: Number(deadline),
     stopped: Number(stopped),
   }
-  const judged = counts.tasks - counts.stopped
+  const judged = judgedOf(counts)
   return {
     task,
     counts,
@@ -110,6 +114,6 @@ function summaryOf({ task, requests, credits, ...row }: Row): Omit<TaskSummary, 
 /** What one of these tasks cost on average, such as `0.012 USD`; null if nothing of it has a price. */
 export function moneyEach({ counts, money }: RunSummary['tasks'][number]): string | null {
   if (money === null || money.priced === 0) return null
-  const each = divide(readNumber(money.spent)!, rational(BigInt(counts.tasks)))
+  const each = divide(readNumber(money.spent)!, rational(BigInt(judgedOf(counts))))
   return `${money.unknown > 0 ? 'at least ' : ''}${shownAmount(each, money.unit)}`
 }

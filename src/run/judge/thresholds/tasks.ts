@@ -4,6 +4,7 @@ import { numberOf } from '../../../money/rational.ts'
 import type { Threshold } from '../../../scenario/threshold.ts'
 import { readOrdered } from '../../../store/read/ordered.ts'
 import type { Session } from '../../../store/session/session.ts'
+import { counted } from '../../../user/grouped.ts'
 import { chosenRows, exactly, type Figure, none, type ThresholdScope } from './figure.ts'
 import { shareOf } from './intervals.ts'
 import { taskMoney } from './task-money.ts'
@@ -61,7 +62,7 @@ export async function taskFigure(
     const { value, samples, unknown } = row!
     // A request without a price may cost anything.
     return unknown > 0
-      ? { ...none, samples, unknown: `${unknown} requests have no price in credits` }
+      ? { ...none, samples, unknown: `${counted(unknown, 'request')} without a price in credits` }
       : exactly(value, samples)
   }
   if (metric === 'task_cost') {
