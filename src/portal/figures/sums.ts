@@ -19,12 +19,8 @@ import { allDays, type Rows, rowsCutAt, rowsOnce, within } from './rows.ts'
 /** The unit of prepaid credits. */
 const creditsUnit = 'credits'
 
-/** What a session asked for already, by all but the figures: parts of a page ask the same. */
-const questions = new WeakMap<object, Map<string, Answer[]>>()
-interface Answer {
-  readonly query: Pick<SumsQuery, 'only'>
-  readonly rows: Promise<readonly unknown[]>
-}
+/** The queries of a session that differ in their figures alone, under all else of them. */
+const asked = new WeakMap<object, Map<string, SumsQuery[]>>()
 
 /** @property from default: of all its time */
 type Query = Omit<SumsQuery, 'from'> & { readonly from?: Rows | string }
@@ -43,15 +39,14 @@ export function readSums<Groups>(
 ): Promise<readonly (Sums & Groups)[]> {
   const whole = wholeQuery(query)
   const { only: _, ...rest } = whole
-  const known = questions.get(session) ?? new Map<string, Answer[]>()
-  questions.set(session, known)
+  const ofSession = asked.get(session) ?? new Map<string, SumsQuery[]>()
+  asked.set(session, ofSession)
   const key = JSON.stringify([rest, order])
-  const answers = known.get(key) ?? []
-  known.set(key, answers)
-  const found = answers.find((each) => hasFigures(each.query, whole))
-  const rows = found?.rows ?? session.rows(`FROM (${sumsSql(whole)}) ${order}`)
-  if (found === undefined) answers.push({ query: whole, rows })
-  return rows as Promise<readonly (Sums & Groups)[]>
+  const before = ofSession.get(key) ?? []
+  ofSession.set(key, before)
+  const found = before.find((each) => hasFigures(each, whole))
+  if (found === undefined) before.push(whole)
+  return rowsOnce(session, `FROM (${sumsSql(found ?? whole)}) ${order}`)
 }
 
 /** The same with the amounts and these figures at least, which is faster. */
