@@ -481,7 +481,7 @@ export const cures: readonly Cure[] = [
   {
     kind: 'a prompt that the service alone counts passes',
     file: 'src/audit/rules/prices/balance-checks.ts',
-    is: 'strict !== null && !areRight(moves, requests, strict)',
+    is: 'strict !== null && !areRight(moves, { judge: strict })',
     was: 'strict === undefined',
     ...{
       test: `${field}/left-answers.test.ts`,

@@ -2,6 +2,7 @@ import type { Evidence } from '../rule.ts'
 import type { BalanceReading } from './billing/balance-reading.ts'
 import { type BalanceHistory, effects } from './billing/history.ts'
 import { rowsWhere } from './billing/operations.ts'
+import { median } from './median.ts'
 
 /** Counted requests without a row, where credits are unexplained. */
 export interface CountedElsewhere {
@@ -92,10 +93,7 @@ const ofGateways = new Set([502, 503, 504])
 function repeatedBy(history: BalanceHistory): (from: number, to: number) => boolean {
   const { size, callUs, endUs, effect, status, costCredits } = history
   const tookUs = (row: number) => endUs[row]! - callUs[row]!
-  const usual = rowsWhere(size, (row) => effect[row] === effects.charge)
-    .map(tookUs)
-    .sort()
-  const medianUs = usual[usual.length >> 1] ?? Infinity
+  const medianUs = median(rowsWhere(size, (row) => effect[row] === effects.charge).map(tookUs))
   return (from, to) => {
     for (let row = from + 1; row <= to; row++) {
       const isLong = effect[row] === effects.charge && tookUs(row) >= 2 * medianUs

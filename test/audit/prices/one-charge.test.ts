@@ -243,10 +243,12 @@ test('a read with nothing in flight before and after concurrent requests shows o
 test('a cent more than so many requests of a cent each, on a page that shows cents, is no pass', {
   tags: 'whole',
 }, async () => {
-  const contract = contractOf({
-    models: request('0.01'),
-    evidence: { balance: { get: '/key/info', value: 'spend', moves: 'up' } },
-  })
+  const contractAt = (price: string) =>
+    contractOf({
+      models: request(price),
+      evidence: { balance: { get: '/key/info', value: 'spend', moves: 'up' } },
+    })
+  const contract = contractAt('0.01')
   const sends = sendsOf({ header: 'x-other' })
   const found = async (spend: string) =>
     (await audited(sends, ['10.00', spend], { contract }))['PRICE-06']!
@@ -257,6 +259,11 @@ test('a cent more than so many requests of a cent each, on a page that shows cen
       why: expect.stringContaining('one unit of the last place'),
     })
   expect(await found('10.85')).toMatchObject({ verdict: 'fail' })
+  const one = await audited(sends.slice(0, 1), ['10.00', '10.06'], { contract: contractAt('0.05') })
+  expect(one['PRICE-06']).toMatchObject({
+    verdict: 'inconclusive',
+    why: expect.stringContaining('0.06 USD taken, where 1 request costs 0.05 USD: one unit of'),
+  })
 })
 
 test('equal requests that a cache may answer for nothing accuse nobody, and a double charge of one fails', {

@@ -1,17 +1,11 @@
 import type { Credits } from '../../../contract/contract.ts'
 import { countBelow } from '../../../user/count-below.ts'
+import { median } from '../median.ts'
 import { costOfLeaving, type Moment, type Prediction } from './alignment.ts'
 import type { BalanceGap } from './charge-intervals.ts'
 import { type BalanceHistory, effects } from './history.ts'
 import { isPlaced, type Operations, rowsWhere } from './operations.ts'
-import {
-  likeliestFirst,
-  median,
-  neighbours,
-  type Place,
-  type TimeSpan,
-  timesAlong,
-} from './place.ts'
+import { likeliestFirst, neighbours, type Place, type TimeSpan, timesAlong } from './place.ts'
 
 /**
  * The likely places of the stray credits, likeliest first.
@@ -73,12 +67,12 @@ function momentsOf(
     (row) => isPlaced(operations, row),
     (a, b) => after[b]! - after[a]!,
   )
-  const times = timesAlong(order, median, callUs, untilUs)
+  const times = timesAlong(order, [callUs, untilUs], median)
   const placeOf = new Map(Array.from(order, (row, at) => [row, at]))
   return balanceGaps.map(({ below, fromUs, toUs }) => {
     const at = placeOf.get(below)!
     const clamped = (rows: Int32Array) =>
-      Math.max(fromUs, Math.min(toUs, median(Array.from(rows, (row) => times[row]!))!))
+      Math.max(fromUs, Math.min(toUs, median(Array.from(rows, (row) => times[row]!))))
     const before = clamped(order.slice(Math.max(0, at - neighbours), at))
     const behind = clamped(order.slice(at, at + neighbours))
     return { fromUs: Math.min(before, behind), toUs: Math.max(before, behind) }

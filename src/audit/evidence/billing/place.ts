@@ -32,16 +32,18 @@ export function likeliestFirst(
 /** Charges on each side of a balance gap that date it, so one of them may be out of line. */
 export const neighbours = 3
 
-/** Of two times of each row, those that follow the rows' order more closely; `scatterOf` makes one number of the distances. */
+/**
+ * Of two times of each row, those that follow the rows' order more closely: they have the smaller scatter. The first, which are of
+ * the calls, unless the other ones are closer.
+ *
+ * @param scatterOf one number of the distances from row to row
+ */
 export function timesAlong(
   order: readonly number[] | Int32Array,
-  scatterOf: (distancesUs: readonly number[]) => number | undefined,
-  ...[one, other]: readonly [Float64Array, Float64Array]
+  [first, other]: readonly [Float64Array, Float64Array],
+  scatterOf: (distancesUs: readonly number[]) => number,
 ): Float64Array {
   const scatter = (times: Float64Array) =>
     scatterOf(Array.from(order.slice(1), (row, at) => Math.abs(times[row]! - times[order[at]!]!)))
-  return (scatter(one) ?? 0) <= (scatter(other) ?? 0) ? one : other
+  return scatter(other) < scatter(first) ? other : first
 }
-
-export const median = (numbers: readonly number[]): number | undefined =>
-  [...numbers].sort((a, b) => a - b)[numbers.length >> 1]

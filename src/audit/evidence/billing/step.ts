@@ -42,7 +42,7 @@ export function placesOfStep(
       : value[row]! - cost(row)
   // Whether charges are taken about their calls or their ends shows in which runs along with the balance.
   const byValue = [...rows!].sort((a, b) => after(b) - after(a))
-  const times = timesAlong(byValue, sum, callUs, readUs)
+  const times = timesAlong(byValue, [callUs, readUs], sum)
   const gone = costBy(hidden!, times === callUs ? callUs : endUs)
   const owned = new Map(
     byValue.map((row) => [

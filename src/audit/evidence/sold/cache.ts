@@ -1,6 +1,6 @@
 import type { CachePromise } from '../../../contract/contract.ts'
+import { median } from '../median.ts'
 import { flippedP } from './chance.ts'
-import { median } from './line.ts'
 import { areMixed, type Pair } from './pairs.ts'
 
 export interface CachedPrompt {

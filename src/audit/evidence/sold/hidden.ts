@@ -1,4 +1,5 @@
-import { type CountedPoint, median, slackTokens } from './line.ts'
+import { median } from '../median.ts'
+import { type CountedPoint, slackTokens } from './line.ts'
 
 export type HiddenResult =
   | { readonly is: 'unseen' }

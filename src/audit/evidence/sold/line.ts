@@ -38,7 +38,3 @@ export function lineOf(points: readonly CountedPoint[]): Line | null {
 
 const sum = (values: readonly number[]) => values.reduce((total, each) => total + each, 0)
 const mean = (values: readonly number[]) => sum(values) / values.length
-
-/** The middle value; of an even number, the upper of the two. NaN of none. */
-export const median = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN

@@ -1,5 +1,6 @@
 import { largest, smallest } from '../../../user/extremes.ts'
-import { type CountedPoint, type Line, lineOf, median, slackTokens } from './line.ts'
+import { median } from '../median.ts'
+import { type CountedPoint, type Line, lineOf, slackTokens } from './line.ts'
 
 /** Kinds of text. `words` are common words of lower case, which have one token each in every encoding. */
 export const scripts = ['words', 'code', 'han', 'prose'] as const

@@ -1,4 +1,5 @@
 import type { Contract } from '../../../contract/contract.ts'
+import { counted } from '../../../user/grouped.ts'
 import { billingRule, credits, witnessOf } from '../../evidence/balances.ts'
 import { type Exchange, exchangesOf } from '../../evidence/exchange.ts'
 import { untestedPairs } from '../../evidence/untested-pairs.ts'
@@ -67,7 +68,7 @@ streamed in each format, n of 3 or more, a system prompt.`,
         })
       : inconclusive(
           singles.length,
-          `${wrong} requests cost other than their price, and no factor explains which`,
+          `${counted(wrong, 'request', 'cost')} other than ${wrong === 1 ? 'its' : 'their'} price, and no factor explains which`,
         )
   },
 })

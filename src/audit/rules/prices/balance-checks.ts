@@ -5,6 +5,7 @@ import { expectedCosts } from '../../../price/judge/expected.ts'
 import type { PriceJudge } from '../../../price/judge/price-judge.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
 import { strictJudge, unseenText } from '../../../price/judge/unseen.ts'
+import { counted } from '../../../user/grouped.ts'
 import { chargedOfLeft } from '../../evidence/prices/charged-of-left.ts'
 import { expiredEarly } from '../../evidence/prices/expiries.ts'
 import { explainSums } from '../../evidence/prices/explain-sums.ts'
@@ -112,7 +113,7 @@ function wrongStretch(moves: Moves): Verdict | null {
     perhapsLate(readings, of)
   return fail(stretches.length, {
     expected: rangeOf(first, unit),
-    fact: `${short(first.taken)} ${unit} were taken between two readings, where ${first.count} ${first.count === 1 ? 'request costs' : 'requests cost'} ${rangeOf(first, unit)}`,
+    fact: `${short(first.taken)} ${unit} were taken between two readings, where ${counted(first.count, 'request', 'cost')} ${rangeOf(first, unit)}`,
     observed: `${short(first.taken)} ${unit} between two readings; ${wrong.length} of ${stretches.length} stretches are wrong${why}`,
     witnesses: wrong.slice(0, 5).map((stretch) => witnessOf(stretch, unit)),
   })
@@ -141,33 +142,37 @@ function unread({ found, terms, readings }: Moves): Verdict | null {
 
 /** Requests that ended in a way of which the contract does not say what it costs, and for which something may have been taken. */
 function silentEnd({ found, recorded, stretches, shown }: Moves): Verdict | null {
-  // No place shows what they cost, and more than the certain costs was taken while they ran.
-  const beyond = new Set(
+  // In these, more was taken than the certain costs, for any of the requests.
+  const unclear = new Set(
     stretches
       .filter(({ high, low, taken }) => high === null && compare(taken, low) > 0)
       .flatMap(({ requests }) => requests()),
   )
-  const silent = found.requests.filter((request) => {
-    const shownCost = recorded.get(request)?.value ?? (beyond.has(request) ? null : zero)
-    return silenceOn(request, found.judge, shownCost) !== null
-  })
-  return shown.length + beyond.size > 0 && silent.length > 0
+  /** What a request cost, where a place shows it; else nothing, unless something may have been taken for it: null. */
+  const takenFor = (request: PricedRequest) =>
+    recorded.get(request)?.value ?? (unclear.has(request) ? null : zero)
+  const silent = found.requests.filter(
+    (request) => silenceOn(request, found.judge, takenFor(request)) !== null,
+  )
+  return shown.length + unclear.size > 0 && silent.length > 0
     ? inconclusive(stretches.length, silenceText(silent))
     : null
 }
 
-/** Whether the stretches are right also with these requests, or by another judge. */
-const areRight = (
+/** Whether the stretches are right also if this is so instead: other requests, another judge, or other recorded costs. */
+function areRight(
   { found, terms, recorded, readings }: Moves,
-  requests: readonly PricedRequest[],
-  judge = found.judge,
-  recordedAs = recorded,
-) => stretchesOf(readings, requests, terms, judge, recordedAs).every(({ isRight }) => isRight)
+  instead: Partial<Pick<PriceJudgements, 'requests' | 'judge'> & { readonly recorded: Recorded }>,
+): boolean {
+  const of = { requests: found.requests, judge: found.judge, recorded, ...instead }
+  const stretches = stretchesOf(readings, of.requests, terms, of.judge, of.recorded)
+  return stretches.every(({ isRight }) => isRight)
+}
 
 function newRepeat(moves: Moves): Verdict | null {
   const { requests, judge } = moves.found
   const again = requests.filter((each) => mayBeNew(each, judge))
-  return again.length > 0 && !areRight(moves, asSurelyAgain(requests, judge))
+  return again.length > 0 && !areRight(moves, { requests: asSurelyAgain(requests, judge) })
     ? inconclusive(moves.stretches.length, againText(again.length))
     : null
 }
@@ -177,8 +182,7 @@ function chargedRepeat(moves: Moves): Verdict | null {
   const { found, recorded, stretches } = moves
   const again = found.requests.filter(isOpenRepeat(found.judge))
   const free = again.map((request) => [request, { value: zero, unit: zero }] as const)
-  return again.length > 0 &&
-    !areRight(moves, found.requests, found.judge, new Map([...recorded, ...free]))
+  return again.length > 0 && !areRight(moves, { recorded: new Map([...recorded, ...free]) })
     ? inconclusive(
         stretches.length,
         `something was taken for ${again.length === 1 ? 'an answer' : `${again.length} answers`} ${endings.gateway_cache}, and the contract does not say what those cost (charged.gateway_cache: none or full)`,
@@ -193,19 +197,20 @@ const isOpenRepeat = (judge: PriceJudge) => (request: PricedRequest) =>
 function unseenTokens(moves: Moves): Verdict | null {
   const { requests, judge } = moves.found
   const strict = strictJudge(requests, judge)
-  return moves.shown.length > 0 && strict !== null && !areRight(moves, requests, strict)
+  return moves.shown.length > 0 && strict !== null && !areRight(moves, { judge: strict })
     ? inconclusive(moves.stretches.length, unseenText('some of what was taken is'))
     : null
 }
 
 function offByOnePlace({ unit, stretches, shown }: Moves): Verdict | null {
+  // What one value hides, the next one makes good, except for the first and the last of all.
   const off = stretches.find(
     (each) => each.isOffByPlace && (each.isWhole || stretches.length === 1),
   )
   return shown.length > 0 && off !== undefined
     ? inconclusive(
         stretches.length,
-        `${short(off.taken)} ${unit} taken, where ${off.count} requests cost ${rangeOf(off, unit)}: one unit of the last place of the balance, which is a wrong charge, or a smaller amount that it does not show`,
+        `${short(off.taken)} ${unit} taken, where ${counted(off.count, 'request', 'cost')} ${rangeOf(off, unit)}: one unit of the last place of the balance, which is a wrong charge, or a smaller amount that it does not show`,
         [witnessOf(off, unit)],
       )
     : null
@@ -345,6 +350,6 @@ function witnessOf(stretch: ReadingStretch, unit: string): Witness {
   const { first, last, count, taken } = stretch
   return witnessAt(
     stretch.requests()[0] ?? last.request,
-    `${first.text} to ${last.text}: ${short(taken)} ${unit} for ${count} ${count === 1 ? 'request' : 'requests'}, expected ${rangeOf(stretch, unit)}`,
+    `${first.text} to ${last.text}: ${short(taken)} ${unit} for ${counted(count, 'request')}, expected ${rangeOf(stretch, unit)}`,
   )
 }

@@ -6,7 +6,7 @@ export interface Pair {
   readonly before: LimitedRequest
   readonly after: LimitedRequest
   readonly fell: number
-  /** Attempts that may have been counted after the first and up to the second. */
+  /** Attempts that may have been counted after the first and up to the second, which is one of them. */
   readonly between: number
 }
 
@@ -20,6 +20,7 @@ const countedBy = ({ status, untilUs }: LimitedRequest): number =>
 /**
  * Each response of an account, with the last earlier one of the same counter and limit that does not overlap.
  *
+ * @param requests in order of start
  * @param counterOf the counter that a request is of: its key, if left out
  */
 export function* consecutive(
@@ -44,7 +45,10 @@ export function* consecutive(
     const before = last.get(counterOf(after))?.get(after.limit)
     if (before === undefined) continue
     // Counters share one set of headers in turn, so the previous response may be far back.
-    const between = countBelow(starts, after.untilUs + 1) - countBelow(ends, before.fromUs) - 1
+    const begun = countBelow(starts, after.untilUs + 1)
+    const overBefore = countBelow(ends, before.fromUs)
+    // One of the others is `before` itself.
+    const between = begun - overBefore - 1
     yield { before, after, fell: before.remaining! - after.remaining!, between }
   }
 }

@@ -1,5 +1,6 @@
 import type { Model } from '../../../contract/contract.ts'
 import { firstShown } from '../../evidence/exchange.ts'
+import { median } from '../../evidence/median.ts'
 import { type AtReference, referencesIn } from '../../evidence/sold/at-reference.ts'
 import { overModels } from '../../evidence/sold/by-model.ts'
 import { countOf } from '../../evidence/sold/encodings.ts'
@@ -11,7 +12,7 @@ import {
   mostShortTokens,
   type ShortPrompt,
 } from '../../evidence/sold/hidden.ts'
-import { median, slackTokens } from '../../evidence/sold/line.ts'
+import { slackTokens } from '../../evidence/sold/line.ts'
 import { judgedOrMeasured } from '../../evidence/sold/measured.ts'
 import { overcharge } from '../../evidence/sold/overcharge.ts'
 import { failingPart, type Part, saidOfPart } from '../../evidence/sold/parts.ts'

@@ -25,7 +25,7 @@ const twice = (balance: number): readonly Step[] =>
 const inconclusive = (wrong: number, observations: number) => ({
   verdict: 'inconclusive',
   observations,
-  why: `${wrong} requests cost other than their price, and no factor explains which`,
+  why: `${wrong === 1 ? '1 request costs other than its price' : `${wrong} requests cost other than their price`}, and no factor explains which`,
 })
 const template = (nth: number, body: object) => ({
   ...{ runId: 'a', template: nth, step: 's', method: 'POST', path: '/v1/chat/completions' },
