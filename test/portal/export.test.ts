@@ -218,6 +218,26 @@ test('a name of a file has no more bytes than a file system takes', () => {
   expect(Buffer.byteLength(name)).toBeLessThanOrEqual(255)
 })
 
+test('two choices have two names of files, and so have two periods', () => {
+  const none = { model: [], key: [], endpoint: [], tag: [], outcome: [], format: 'csv' as const }
+  const named = (more: object, from: string, to: string, timezone = 'UTC', label = 'A') => {
+    const period = { fromUs: Date.parse(from) * 1000, toUs: Date.parse(to) * 1000, timezone }
+    return fileName('usage', { label }, period, { ...none, ...more })
+  }
+  const day = ['2026-11-01T00:00:00Z', '2026-11-02T00:00:00Z'] as const
+  const beginning = 'usage-A-2026-11-01-2026-11-02-model-a-key-b'
+  expect(named({ model: ['a-key-b'] }, ...day)).toBe(`${beginning}.csv`)
+  expect(named({ model: ['a'], key: ['b'] }, ...day)).toMatch(/-model-a-key-b-[0-9a-f]{6}\.csv$/)
+  expect(named({}, '2026-11-01T00:00:10Z', '2026-11-01T00:00:40Z')).toBe(
+    'usage-A-2026-11-01T000010+0000-2026-11-01T000040+0000.csv',
+  )
+  // The day begins twice in Havana.
+  expect(named({}, '2026-11-01T04:00:00Z', '2026-11-01T05:00:00Z', 'America/Havana')).toBe(
+    'usage-A-2026-11-01-2026-11-01T0000-0500.csv',
+  )
+  expect(named({}, ...day, 'UTC', '***')).toBe('usage-2026-11-01-2026-11-02.csv')
+})
+
 test('an id that a log joined shows none of its columns, and is the same in the list, the file and for the operator', async () => {
   const joined = 'secret-model/2026-11-10T13:00:00Z'
   const own = await served([], settingsOf(), (store) =>

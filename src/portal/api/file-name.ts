@@ -20,18 +20,25 @@ function cut(text: string): string {
 const plainOf = (text: string) =>
   cut(text.replace(/[^\p{L}\p{N}._]+/gu, '-').replace(/^[-.]+|[-.]+$/g, ''))
 
-/** The same, with a digest if it is not all: two filters have two names. */
-function partOf(text: string): string {
+/** The filters, with a digest if their text is not all of them: two choices have two names. */
+function filterPart(filtered: readonly string[]): string {
+  const text = filtered.join('-')
   const plain = plainOf(text)
-  return plain === text ? plain : [plain, digestOf(text).slice(0, 6)].filter(Boolean).join('-')
+  return plain === text && filtered.length === 1
+    ? plain
+    : [plain, digestOf(JSON.stringify(filtered)).slice(0, 6)].filter(Boolean).join('-')
 }
 
-/** A date; a time that is no midnight has its offset, since an hour may occur twice. */
+const wallOf = (text: string) => text.slice(0, 19)
+const hourUs = 3_600_000_000
+
+/** A date; any other time than the first midnight of a day has its offset, since an hour may occur twice. */
 function timeOf(us: number, timezone: string): string {
   const text = timeIn(us, timezone)
-  return text.slice(11, 16) === '00:00'
-    ? text.slice(0, 10)
-    : text.slice(0, 16).replaceAll(':', '') + text.slice(19).replaceAll(':', '')
+  const [date, time] = [text.slice(0, 10), text.slice(11, 19)]
+  const isSecond = wallOf(timeIn(us - hourUs, timezone)) === wallOf(text)
+  if (time === '00:00:00' && !isSecond) return date
+  return `${date}T${time.replace(/:00$/, '')}${text.slice(19)}`.replaceAll(':', '')
 }
 
 /**
@@ -50,9 +57,9 @@ export function fileName(
   const filtered = filters.flatMap((name) => query[name].map((value) => `${name}-${value}`))
   const parts = [
     ...[kind, plainOf(label), timeOf(fromUs, timezone), timeOf(toUs, timezone), ...more],
-    ...(filtered.length === 0 ? [] : [partOf(filtered.join('-'))]),
+    ...(filtered.length === 0 ? [] : [filterPart(filtered)]),
   ]
-  return `${parts.join('-')}.${query.format}`
+  return `${parts.filter(Boolean).join('-')}.${query.format}`
 }
 
 /** The name in a header, whose text is Latin, and as it is. */
