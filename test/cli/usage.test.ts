@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
+import { usageShape } from '../../src/report/usage/json/shape.ts'
 import { startService } from '../../src/service/start.ts'
 import { openStore } from '../../src/store/session/open.ts'
 import { main } from '../e2e/command.ts'
@@ -167,6 +168,48 @@ accounts:
       expect(await assay([...words, ...more])).toMatchObject({
         ...{ code: 2, err: expect.stringContaining(message) },
       })
+  })
+
+  test('with settings, usage as JSON has the budgets of the account in their present periods', {
+    tags: 'whole',
+    timeout: 120_000,
+  }, async () => {
+    const own = join(folder, 'budgets.duckdb')
+    const store = await openStore(own)
+    // Of the command's own clock, and of no other year than it.
+    const year = new Date().getUTCFullYear()
+    const atUs = Math.max(Date.UTC(year, 0, 1), Date.now() - 60_000) * 1000
+    await enterEvents(store, [
+      { atUs, account: 'a', keyFp: '3f2a91c04d7e', unit: 'EUR', credits: '30.50' },
+      { atUs, account: 'a', keyFp: '9b00c4d2e1f7', unit: 'EUR', credits: '10' },
+      { atUs, account: 'b', keyFp: '9b00c4d2e1f7', unit: 'EUR', credits: '7' },
+    ])
+    store.close()
+    writeFileSync(
+      join(folder, 'budgets.yaml'),
+      `product: Text API
+tokens: { algorithm: HS256, secretEnv: USAGE_SECRET }
+keyNames: { 3f2a91c04d7e: production }
+accounts:
+  a: { budget: [{ amount: '100', unit: EUR, period: year }, { amount: '20', unit: EUR, period: year, key: production }] }
+  b: {}
+`,
+    )
+    const budgetsOf = async (...more: string[]) => {
+      const ended = await assay(['usage', '--db', own, '--json', ...more])
+      expect(ended).toMatchObject({ code: 0, err: '' })
+      const printed: unknown = JSON.parse(ended.out)
+      expect(usageShape.safeParse(printed).error).toBeUndefined()
+      return (printed as { budgets: unknown }).budgets
+    }
+    const [fromUs, toUs] = [year, year + 1].map((each) => Date.UTC(each, 0, 1) * 1000)
+    const all = { unit: 'EUR', period: 'year', tag: null, fromUs, toUs, crossesUs: null }
+    expect(await budgetsOf('--settings', 'budgets.yaml', '--account', 'a')).toEqual([
+      { ...all, key: null, amount: '100', used: '40.5', share: 0.405 },
+      { ...all, key: 'production', amount: '20', used: '30.5', share: 1.525 },
+    ])
+    expect(await budgetsOf('--settings', 'budgets.yaml', '--account', 'b')).toEqual([])
+    expect(await budgetsOf()).toBe(null)
   })
 
   test('usage errors are reported in one sentence, with exit code 2', async () => {

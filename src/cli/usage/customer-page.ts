@@ -1,11 +1,12 @@
 import { dirname, join, relative, sep } from 'node:path'
 import { loadContract } from '../../contract/load.ts'
 import { Problem } from '../../portal/api/problem.ts'
-import { readAccounts } from '../../portal/figures/accounts.ts'
+import { readAccounts, readBudgetsOf } from '../../portal/figures/accounts.ts'
+import type { BudgetState } from '../../portal/figures/budgets.ts'
 import { accountsPage, accountsText } from '../../portal/page/accounts-page.ts'
 import { offlinePage, offlinePageOf } from '../../portal/page/offline.ts'
 import { dayZones } from '../../portal/settings/account-view.ts'
-import { closedFiles } from '../../portal/settings/settings.ts'
+import { closedFiles, type Settings } from '../../portal/settings/settings.ts'
 import { clickhouseSource } from '../../portal/source/clickhouse-source.ts'
 import { Snapshot } from '../../portal/source/snapshot.ts'
 import type { Source } from '../../portal/source/source.ts'
@@ -67,11 +68,8 @@ export async function customersPage(out: string, options: Options): Promise<Cust
   const settings = checkedSettings(options.settings)
   const contract = options.contract === undefined ? null : loadContract(options.contract)
   const nowMs = Date.now()
-  const snapshot = await Snapshot.of(await openStore(':memory:'), await sourceOf(options))
+  const snapshot = await snapshotOf(options, settings, nowMs)
   try {
-    snapshot.useZones(dayZones(settings))
-    await snapshot.keepClosed(closedFiles(settings))
-    await snapshot.refresh(nowMs)
     const period = from === undefined ? null : { from, to: to! }
     const accounts = await readAccounts({ snapshot, settings, contract, period, nowMs })
     if (format !== 'html')
@@ -102,6 +100,41 @@ export async function customersPage(out: string, options: Options): Promise<Cust
   }
 }
 
+/** The budgets of an account of the settings, as its page has them. @throws UserError for wrong settings */
+export async function accountBudgets(
+  account: string,
+  options: UsageSource & Pick<Options, 'settings'>,
+): Promise<readonly BudgetState[]> {
+  const settings = checkedSettings(options.settings)
+  const contract = options.contract === undefined ? null : loadContract(options.contract)
+  const nowMs = Date.now()
+  const snapshot = await snapshotOf(options, settings, nowMs)
+  try {
+    return await readBudgetsOf(account, { snapshot, settings, contract, nowMs })
+  } finally {
+    await snapshot.close()
+  }
+}
+
+type UsageSource = Pick<Options, 'engine' | 'db' | 'contract'>
+
+async function snapshotOf(
+  options: UsageSource,
+  settings: Settings,
+  nowMs: number,
+): Promise<Snapshot> {
+  const snapshot = await Snapshot.of(await openStore(':memory:'), await sourceOf(options))
+  try {
+    snapshot.useZones(dayZones(settings))
+    await snapshot.keepClosed(closedFiles(settings))
+    await snapshot.refresh(nowMs)
+    return snapshot
+  } catch (error) {
+    await snapshot.close()
+    throw error
+  }
+}
+
 /** Null for a unit that customers do not see. */
 function unlessHidden(error: unknown): null {
   if (error instanceof Problem && error.code === 'no-such-unit') return null
@@ -112,7 +145,7 @@ function unlessHidden(error: unknown): null {
 const addressFrom = (page: string, file: string) =>
   relative(dirname(page), file).split(sep).map(encodeURIComponent).join('/')
 
-async function sourceOf({ engine, db, contract }: Options): Promise<Source> {
+async function sourceOf({ engine, db, contract }: UsageSource): Promise<Source> {
   return engine === undefined
     ? storeSource(db, contract === undefined ? defaultContract : loadContract(contract))
     : clickhouseSource(await openClickhouse(engine))

@@ -4,6 +4,7 @@ import { type CreditsFieldMap, creditsFields } from '../../probe/usage-body.ts'
 import { type Poll, rowOf } from '../../probe/watch.ts'
 import { watch } from '../../public/probe.ts'
 import { usageJsonText } from '../../report/usage/json/json.ts'
+import type { UsageJson } from '../../report/usage/json/shape.ts'
 import { readUsage } from '../../report/usage/read.ts'
 import { terminalUsage } from '../../report/usage/terminal.ts'
 import { type ClickHouse, openClickhouse } from '../../store/clickhouse/clickhouse.ts'
@@ -40,14 +41,30 @@ export async function usageAction(
       seed: wholeNumberOf('--seed', options.seed),
     }
     const page = await readUsage(store, asked, engine)
-    process.stdout.write(
-      options.json
-        ? `${usageJsonText(page)}\n`
-        : `${fitted(terminalUsage(page), process.stdout)}${afterUsage(meant, options)}`,
-    )
+    if (!options.json) {
+      process.stdout.write(
+        `${fitted(terminalUsage(page), process.stdout)}${afterUsage(meant, options)}`,
+      )
+      return
+    }
+    process.stdout.write(`${usageJsonText(page, await budgetsOf(options))}\n`)
   } finally {
     await close()
   }
+}
+
+/** The budgets of the account in their present periods; null without settings, and of a file of sums, which may be of another time. */
+async function budgetsOf(options: Options): Promise<UsageJson['budgets']> {
+  const { settings, account, quarters } = options
+  if (settings === undefined || account === undefined || quarters !== undefined) return null
+  const { accountBudgets } = await import('./customer-page.ts')
+  const states = await accountBudgets(account, options)
+  return states.map(({ budget, part, period, used, share, crossesUs }) => ({
+    key: part?.of === 'key' ? part.name : null,
+    tag: part?.of === 'tag' ? `${part.name}:${part.value}` : null,
+    ...{ amount: budget.amount, unit: budget.unit, period: budget.period, used, share },
+    ...{ fromUs: period.fromUs, toUs: period.toUs, crossesUs },
+  }))
 }
 
 /** The page of the same usage. */

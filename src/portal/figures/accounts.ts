@@ -1,14 +1,15 @@
 import type { Contract } from '../../contract/contract.ts'
 import { type Period, periodAround, timeIn } from '../../measure/usage/calendar.ts'
 import { requestsOf } from '../../measure/usage/sums.ts'
+import type { UsageForecast } from '../../report/usage/shape.ts'
 import { type Asked, exact } from '../api/asked.ts'
 import { periodOf } from '../api/period.ts'
 import type { Answers } from '../api/shapes.ts'
-import { accountView } from '../settings/account-view.ts'
+import { type AccountView, accountView } from '../settings/account-view.ts'
 import { type Settings, showable } from '../settings/settings.ts'
 import type { Snapshot } from '../source/snapshot.ts'
 import { comparedWith } from './before.ts'
-import { budgetsAnswer, readBudgets } from './budgets.ts'
+import { type BudgetState, budgetsAnswer, readBudgets } from './budgets.ts'
 import { namesOfKeys } from './keys.ts'
 import { forecastOf } from './outlook.ts'
 import { within } from './rows.ts'
@@ -69,58 +70,77 @@ async function figuresOf(
   measured: { readonly firstUs: number | null; readonly lastUs: number | null },
 ): Promise<AccountFigures> {
   const view = accountView(settings, account)
-  const scope = { account, keys: null }
   const period: Period =
     given === null
       ? periodAround(nowMs * 1000, view.timezone, 'month', view.firstWeekday)
       : periodOf(given.from, given.to, view.timezone)
+  return asOperator(account, view, { snapshot, contract, nowMs }, async (asked, page) => {
+    const [now] = await readSums<object>(asked, within(asked, period))
+    const past = comparedWith(period, measured)
+    const [then] = past === null ? [null] : await readSums<object>(asked, within(asked, past))
+    /** Where every cost is known, nothing was used in a unit without an amount. */
+    const usedOf = (sums: typeof now | null, unit: string) => {
+      if (sums === null || sums === undefined) return null
+      const isKnown = requestsOf(sums) !== null && (sums.costKnown ?? 0) >= (sums.requests ?? 0)
+      const amount = sums.amounts?.find((each) => each.unit === unit)
+      return exact(amount?.used ?? null) ?? (isKnown ? '0' : null)
+    }
+    const units = new Set(
+      [now, then].flatMap((sums) => (sums?.amounts ?? []).map(({ unit }) => unit)),
+    )
+    const requests = requestsOf(now!)
+    return {
+      account,
+      label: view.label,
+      requests,
+      failed: failedOf(now!),
+      from: timeIn(period.fromUs, view.timezone),
+      to: timeIn(period.toUs, view.timezone),
+      costUnknown: Math.max(0, (now!.requests ?? 0) - (now!.costKnown ?? 0)),
+      amounts: [...units].sort().map((unit) => {
+        const [used, before] = [usedOf(now!, unit), usedOf(then!, unit)]
+        const change =
+          used === null || before === null || Number(before) <= 0
+            ? null
+            : Number(used) / Number(before) - 1
+        return { unit, used, before, change }
+      }),
+      budgets: budgetsAnswer(await readBudgets(asked, page)).budgets,
+    }
+  })
+}
+
+/** The budgets of one account in their present periods, as its page has them. */
+export function readBudgetsOf(
+  account: string,
+  { settings, ...query }: Omit<AccountsQuery, 'period'>,
+): Promise<readonly BudgetState[]> {
+  return asOperator(account, accountView(settings, account), query, readBudgets)
+}
+
+/** Reads an account with all that it has, and its forecast if it has budgets. */
+async function asOperator<T>(
+  account: string,
+  view: AccountView,
+  { snapshot, contract, nowMs }: Pick<AccountsQuery, 'snapshot' | 'contract' | 'nowMs'>,
+  read: (asked: Asked, page: UsageForecast | null) => Promise<T>,
+): Promise<T> {
+  const scope = { account, keys: null }
   // A forecast takes a third of a second of a processor.
   const page =
     view.budgets.length === 0 ? null : await forecastOf(snapshot, scope, view, contract, nowMs)
+  const bearer = {
+    ...scope,
+    shows: new Set(showable),
+    origin: null,
+    id: 'the operator',
+    expiresS: Number.POSITIVE_INFINITY,
+  }
   return snapshot.within(
     scope,
     async (session) => {
-      const bearer = {
-        ...scope,
-        shows: new Set(showable),
-        origin: null,
-        id: 'the operator',
-        expiresS: Number.POSITIVE_INFINITY,
-      }
       const keys = await namesOfKeys(session, view)
-      const asked: Asked = { bearer, view, keys, session, nowMs, refreshedMs: nowMs }
-      const [now] = await readSums<object>(asked, within(asked, period))
-      const past = comparedWith(period, measured)
-      const [then] = past === null ? [null] : await readSums<object>(asked, within(asked, past))
-      /** Where every cost is known, nothing was used in a unit without an amount. */
-      const usedOf = (sums: typeof now | null, unit: string) => {
-        if (sums === null || sums === undefined) return null
-        const isKnown = requestsOf(sums) !== null && (sums.costKnown ?? 0) >= (sums.requests ?? 0)
-        const amount = sums.amounts?.find((each) => each.unit === unit)
-        return exact(amount?.used ?? null) ?? (isKnown ? '0' : null)
-      }
-      const units = new Set(
-        [now, then].flatMap((sums) => (sums?.amounts ?? []).map(({ unit }) => unit)),
-      )
-      const requests = requestsOf(now!)
-      return {
-        account,
-        label: view.label,
-        requests,
-        failed: failedOf(now!),
-        from: timeIn(period.fromUs, view.timezone),
-        to: timeIn(period.toUs, view.timezone),
-        costUnknown: Math.max(0, (now!.requests ?? 0) - (now!.costKnown ?? 0)),
-        amounts: [...units].sort().map((unit) => {
-          const [used, before] = [usedOf(now!, unit), usedOf(then!, unit)]
-          const change =
-            used === null || before === null || Number(before) <= 0
-              ? null
-              : Number(used) / Number(before) - 1
-          return { unit, used, before, change }
-        }),
-        budgets: budgetsAnswer(await readBudgets(asked, page)).budgets,
-      }
+      return read({ bearer, view, keys, session, nowMs, refreshedMs: nowMs }, page)
     },
     view,
   )

@@ -4,18 +4,19 @@ import type { SeriesPoint, UsagePage } from '../shape.ts'
 import { pointColumns, type UsageJson } from './shape.ts'
 
 /** The page for programs (`docs/schema/usage.json`): hours and days are tables without the buckets in which nothing was. */
-export function usageJson(page: UsagePage): UsageJson {
+export function usageJson(page: UsagePage, budgets: UsageJson['budgets'] = null): UsageJson {
   const { courses: _, ...told } = page
   const anomalies = page.anomalies.map((each) => ({
     ...each,
     rows: each.rows.map(({ hour: _, ...row }) => row),
   }))
   const series = { hours: pointsOf(page.hours), days: pointsOf(page.days) }
-  return { ...told, ...series, anomalies } as UsageJson
+  return { ...told, ...series, anomalies, budgets } as UsageJson
 }
 
 /** Its text, safe to print on a terminal: a line for each row. */
-export const usageJsonText = (page: UsagePage): string => safeJson(textOf(usageJson(page), ''))
+export const usageJsonText = (page: UsagePage, budgets: UsageJson['budgets'] = null): string =>
+  safeJson(textOf(usageJson(page, budgets), ''))
 
 /** JSON with at most one list or object of plain values in a line. */
 function textOf(value: unknown, indent: string): string {

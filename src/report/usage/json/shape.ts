@@ -233,6 +233,25 @@ export const usageShape = z.object({
     .describe(
       'what is held now by the settings, else by imported rows of grants: used and remaining add up to held; null without either',
     ),
+  budgets: z
+    .array(
+      z.object({
+        key: z.string().nullable().describe('of this key alone; null: of all'),
+        tag: z.string().nullable().describe('of the use with this tag, NAME:VALUE'),
+        amount: decimal,
+        unit: z.string(),
+        period: z.enum(['day', 'week', 'month', 'year']),
+        used: decimal,
+        share: z.number().describe('of the amount that is used'),
+        fromUs: us,
+        toUs: us,
+        crossesUs: us.nullable().describe('when it is probably used up; null: not in this period'),
+      }),
+    )
+    .nullable()
+    .describe(
+      'those of the settings for the account, each in its present period; null without settings, and of a file of quarters',
+    ),
   bandLosses: z.array(
     z.object({
       band: z.string(),
