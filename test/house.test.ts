@@ -302,6 +302,18 @@ test('no two files import each other, not even types, but those that are known',
 const sqlEdit =
   /\b\w*[sS]ql(?:\([^)]*\))?\s*\.replace(?:All)?\(|\.replace(?:All)?\(\s*(?:['"`/][^'"`\n]*\b(?:SELECT|FROM|WHERE|JOIN|AS)\b|['"`]\/\*)/
 
+test('a verdict is made by the builders of verdict.ts alone', () => {
+  const byHand = files.filter(
+    (file) =>
+      roomOf(file) === 'audit' &&
+      file !== join('audit', 'verdict.ts') &&
+      /(?<!Extract<\w+, \{ )\bverdict: '(?:pass|fail|inconclusive|not-observed|not-promised)'/.test(
+        readFileSync(join(source, file), 'utf8'),
+      ),
+  )
+  expect(byHand).toEqual([])
+})
+
 test('SQL is written with parameters, and never edited as text', () => {
   const edits = files.filter((file) => sqlEdit.test(readFileSync(join(source, file), 'utf8')))
   expect(edits).toEqual([])

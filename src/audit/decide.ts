@@ -1,6 +1,6 @@
 import { UserError } from '../user/user-error.ts'
 import type { Evidence, Rule } from './rule.ts'
-import { type Finding, notObserved, type Verdict } from './verdict.ts'
+import { type Finding, inconclusive, notObserved, type Verdict } from './verdict.ts'
 
 /** Decides rules one after the other; `settle` gives each finding its final form, `begin` is told of each rule before. */
 export async function decideInOrder(
@@ -48,12 +48,7 @@ export const findingOf = ({ id, severity = 'must', title }: Rule, verdict: Verdi
 export function undecided(error: unknown): Verdict {
   passOn(error)
   const reason = error instanceof Error ? error.message : String(error)
-  return {
-    verdict: 'inconclusive',
-    observations: 0,
-    why: `undecided: ${reason}`,
-    isUndecided: true,
-  }
+  return inconclusive(0, `undecided: ${reason}`, undefined, { isUndecided: true })
 }
 
 /** @throws an error that is not a rule's own: the user's, or the end of the audit */

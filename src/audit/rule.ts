@@ -8,7 +8,14 @@ import {
 import type { ColumnFile } from '../store/read/column-file.ts'
 import type { Session } from '../store/session/session.ts'
 import type { LogRow } from './evidence/prices/log.ts'
-import type { Finding, Need, Severity, Verdict } from './verdict.ts'
+import {
+  type Finding,
+  type Measured,
+  type Need,
+  notPromised,
+  type Severity,
+  type Verdict,
+} from './verdict.ts'
 
 /** A rule of the rulebook, identified by its stable id. */
 export interface Rule {
@@ -70,11 +77,6 @@ export function hasPromises<P extends PromiseName>(
   return promises(evidence.contract, names)
 }
 
-/** What is measured though nothing is promised, in a sentence and in figures. */
-export type Measured = Readonly<
-  Pick<Extract<Verdict, { verdict: 'not-promised' }>, 'note' | 'figures'>
->
-
 /** Decides only with a contract that makes the promises, else `measure` or "not promised". */
 export function whenPromised<P extends PromiseName>(
   names: readonly P[],
@@ -86,8 +88,7 @@ export function whenPromised<P extends PromiseName>(
     async decide(evidence) {
       if (hasPromises(evidence, names)) return decide(evidence)
       const [first, ...others] = missingPromises(evidence.contract, names)
-      const measured = await measure?.(evidence)
-      return { verdict: 'not-promised', promises: [first!, ...others], ...measured }
+      return notPromised([first!, ...others], await measure?.(evidence))
     },
   }
 }

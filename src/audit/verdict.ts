@@ -189,15 +189,30 @@ export const pass = (observations: number, remarks: Remarks = {}): Verdict => ({
   ...remarks,
 })
 
+type Open = Extract<Verdict, { verdict: 'inconclusive' }>
+
 /** The evidence fits both. @param why the reason, as a sentence */
 export function inconclusive(
   observations: number,
   why: string,
   witnesses?: readonly Witness[],
+  remarks: Pick<Open, 'tables' | 'isUndecided'> = {},
 ): Verdict {
   const shown = witnesses === undefined ? {} : { witnesses }
-  return { verdict: 'inconclusive', observations, why, ...shown }
+  return { verdict: 'inconclusive', observations, why, ...shown, ...remarks }
 }
+
+type Unpromised = Extract<Verdict, { verdict: 'not-promised' }>
+
+/** What is measured though nothing is promised, in a sentence and in figures. */
+export type Measured = Readonly<Pick<Unpromised, 'note' | 'figures'>>
+
+/** Nothing can break these promises, because the contract does not make them. */
+export const notPromised = (promises: Unpromised['promises'], measured?: Measured): Verdict => ({
+  verdict: 'not-promised',
+  promises,
+  ...measured,
+})
 
 /** Nothing was observed. @param requires the traffic that would be observed */
 export const notObserved = (requires: string): Verdict => ({ verdict: 'not-observed', requires })

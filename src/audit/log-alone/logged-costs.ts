@@ -232,6 +232,6 @@ export class LoggedCosts {
       this.counts.wrong > 0
         ? 'the sums differ by what PRICE-04 found'
         : 'the contract leaves the cost of every row open'
-    return { verdict: 'inconclusive', observations: this.all, why: `${why}: ${note}`, tables }
+    return inconclusive(this.all, `${why}: ${note}`, undefined, { tables })
   }
 }

@@ -1,7 +1,7 @@
 import type { Contract, Model } from '../../../contract/contract.ts'
 import type { PromiseName } from '../../../contract/promises.ts'
-import { type Evidence, type Measured, type Rule, whenPromised } from '../../rule.ts'
-import { figuresOf, type Verdict } from '../../verdict.ts'
+import { type Evidence, type Rule, whenPromised } from '../../rule.ts'
+import { figuresOf, type Measured, type Verdict } from '../../verdict.ts'
 import { oncePerEvidence } from '../once.ts'
 
 /** Stands before what a contract promises, in the sentence of a measured value. */

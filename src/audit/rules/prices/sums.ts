@@ -2,7 +2,7 @@ import { priceJudgements } from '../../evidence/prices/judgements.ts'
 import { sumsOf } from '../../evidence/prices/sums.ts'
 import { rangeOf } from '../../evidence/prices/taken-doubt.ts'
 import { type Rule, whenPromised } from '../../rule.ts'
-import { fail, notObserved, pass, type Verdict, witnessAt } from '../../verdict.ts'
+import { fail, inconclusive, notObserved, pass, type Verdict, witnessAt } from '../../verdict.ts'
 
 const requires = 'a cost in the answers, a log (--log) or reads of the balance'
 
@@ -23,7 +23,7 @@ It is a view of what PRICE-03 to PRICE-06 judge, and decides nothing else.`,
     const { table, rows, summary, differing, wronglyTaken, doubt, compared } = sums
     const tables = rows === null ? [table] : [table, rows]
     if (doubt !== null && differing.length === 0)
-      return { verdict: 'inconclusive', observations: compared, why: doubt, tables }
+      return inconclusive(compared, doubt, undefined, { tables })
     if (wronglyTaken !== null && differing.length === 0)
       return fail(compared, {
         expected: 'what is taken is the sum of the costs',
