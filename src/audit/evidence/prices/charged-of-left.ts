@@ -4,7 +4,7 @@ import { boundsOfLeft } from '../../../price/judge/left-answer.ts'
 import type { PriceJudge } from '../../../price/judge/price-judge.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
 import { computedBounds } from './request-charge.ts'
-import type { ReadingStretch } from './stretches.ts'
+import { type ReadingStretch, wrongOf } from './stretches.ts'
 
 interface CostBounds {
   readonly low: Rational
@@ -27,9 +27,7 @@ const ways: readonly (readonly [words: string, charged: ChargedLeft])[] = [
  * cost that the client left; the same if those cost nothing. Empty otherwise.
  */
 export function chargedOfLeft(stretches: readonly ReadingStretch[], judge: PriceJudge): string {
-  const wrong = stretches.filter(({ isRight }) => !isRight)
-  const parts = wrong.filter(({ isWhole }) => !isWhole)
-  const all = parts.length > 0 ? parts : wrong
+  const all = wrongOf(stretches)
   const found = ways.find(([, charged]) => all.every((each) => isGivenBy(each, charged, judge)))
   return all.length > 0 && found !== undefined ? `: ${found[0]}` : ''
 }

@@ -12,16 +12,9 @@ import { isObject } from '../../../user/json.ts'
 import { amountOf } from './answer-json.ts'
 import { clockErrorMs, mayLack } from './grants.ts'
 import { timeOf } from './log.ts'
-import type { ReadingStretch } from './stretches.ts'
+import { type ReadingStretch, wrongOf } from './stretches.ts'
 
 /** What pages say of expiries where more was taken than the costs. */
-
-/** Wrong changes from one value to the next; without one, that over all values. */
-function wrongOf(stretches: readonly ReadingStretch[]): readonly ReadingStretch[] {
-  const wrong = stretches.filter(({ isRight }) => !isRight)
-  const parts = wrong.filter(({ isWhole }) => !isWhole)
-  return parts.length > 0 ? parts : wrong
-}
 
 /** What was taken beyond the costs; null if nothing was, or nothing bounds them. */
 function beyondCosts({ taken, high, slack }: ReadingStretch): Rational | null {

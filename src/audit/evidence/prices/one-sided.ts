@@ -87,12 +87,13 @@ function roundedUp(judged: readonly Judged[]): OneSided | null {
   }
 }
 
+/** Whether a cost is right, and nobody promised to round it. */
+export const isUnrounded = ({ is, expected }: Judged): boolean =>
+  is === 'right' && expected.costs.length === 1 && expected.readings[0]?.model.round === null
+
 /** Right costs that nobody promised to round, with how far they are off. Equal costs are rounded alike, and say it once. */
 function offsOf(judged: readonly Judged[]): readonly Off[] {
-  const exact = judged.filter(
-    ({ is, expected }) =>
-      is === 'right' && expected.costs.length === 1 && expected.readings[0]?.model.round === null,
-  )
+  const exact = judged.filter(isUnrounded)
   const byCost = new Map(
     exact.map((each) => [
       `${decimalText(each.expected.costs[0]!)} ${each.statement.text}`,

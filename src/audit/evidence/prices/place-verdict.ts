@@ -22,7 +22,7 @@ import { fail, inconclusive, notObserved, pass, type Verdict, type Witness } fro
 import { evidenceOfUsage } from '../service-side.ts'
 import { lessInOrder } from './charged-less.ts'
 import { cacheText } from './free-repeats.ts'
-import { roundedUpSomewhere } from './one-sided.ts'
+import { isUnrounded, roundedUpSomewhere } from './one-sided.ts'
 import { againText, chargedAgain } from './replays.ts'
 import { differenceOf, stakeOf } from './stake.ts'
 
@@ -275,10 +275,7 @@ function openText(open: readonly Judged[]): string {
 
 /** Many amounts that are off to one side by more than half a unit on average. */
 function biasOf(judged: readonly Judged[]): string | null {
-  const exact = judged.filter(
-    ({ is, expected }) =>
-      is === 'right' && expected.costs.length === 1 && expected.readings[0]?.model.round === null,
-  )
+  const exact = judged.filter(isUnrounded)
   if (exact.length < leastForBias) return null
   const first = exact[0]!
   const offs = exact.map(({ statement, expected }) => {

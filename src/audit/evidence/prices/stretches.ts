@@ -54,6 +54,13 @@ export interface ReadingStretch {
   readonly isShown: boolean
 }
 
+/** Wrong changes from one value to the next; without one, that over all values. */
+export function wrongOf(stretches: readonly ReadingStretch[]): readonly ReadingStretch[] {
+  const wrong = stretches.filter(({ isRight }) => !isRight)
+  const parts = wrong.filter(({ isWhole }) => !isWhole)
+  return parts.length > 0 ? parts : wrong
+}
+
 /** From one value to the next. */
 export interface Change extends Omit<ReadingStretch, 'isWhole'> {
   /** Whether it may be a payment, or a new period: then it is no stretch that is judged. */

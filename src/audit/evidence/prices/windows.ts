@@ -16,7 +16,7 @@ import { expiredBetween } from './grants.ts'
 import { type Reading, unitOfReadings } from './readings.ts'
 import { computedBounds, isWholeIn, type Recorded } from './request-charge.ts'
 import { RequestsByStart } from './requests-by-start.ts'
-import type { ReadingStretch } from './stretches.ts'
+import { type ReadingStretch, wrongOf } from './stretches.ts'
 
 /** What a balance lost between two values, and the requests that were charged between them: these, and no other. */
 export interface Window {
@@ -132,11 +132,9 @@ export function looseWindows(
   const readings = stretches.flatMap(({ first, last }) => [first, last])
   const unit = unitOfReadings(readings, terms, judge)
   const costOf = costsIn(judge, recorded, unit)
-  const wrong = stretches.filter(({ isRight }) => !isRight)
-  const parts = wrong.filter(({ isWhole }) => !isWhole)
   const windowsOf = (of: readonly ReadingStretch[]) =>
     of.map((stretch) => windowsIn(stretch, terms, costOf, unit))
-  const found = windowsOf(parts.length > 0 ? parts : wrong)
+  const found = windowsOf(wrongOf(stretches))
   const right = stretches.filter(({ isRight, isWhole }) => isRight && !isWhole)
   return {
     wrong: found.some((windows) => windows.length === 0) ? [] : found,

@@ -13,10 +13,15 @@ export function scriptOf(text: string, counted: number): Script {
   return share(sign) > 0.06 ? 'code' : 'prose'
 }
 
+/** The texts that repeat one word, with it and how often. */
+export const repeatsIn = <Each extends { readonly text: string }>(texts: readonly Each[]) =>
+  texts.flatMap((each) => {
+    const repeated = repeatedWord(each.text)
+    return repeated === null ? [] : [{ ...each, ...repeated }]
+  })
+
 /** The word of a text that repeats one word, and how often; null for any other text. */
-export function repeatedWord(
-  text: string,
-): { readonly word: string; readonly times: number } | null {
+function repeatedWord(text: string): { readonly word: string; readonly times: number } | null {
   const word = /^\s?(\S{1,40})(?=\s)/.exec(text)?.[1]
   if (word === undefined) return null
   const words = text.trim().split(/\s+/)

@@ -17,7 +17,7 @@ import { judgedOrMeasured } from '../../evidence/sold/measured.ts'
 import { overcharge } from '../../evidence/sold/overcharge.ts'
 import { failingPart, type Part, saidOfPart } from '../../evidence/sold/parts.ts'
 import { tokensOfWords } from '../../evidence/sold/repeats.ts'
-import { repeatedWord } from '../../evidence/sold/script-of.ts'
+import { repeatsIn } from '../../evidence/sold/script-of.ts'
 import { isOneWord, type SoleText, soleTexts } from '../../evidence/sold/sole-texts.ts'
 import { type Evidence, hasPromises, type Rule } from '../../rule.ts'
 import { fail, inconclusive, notObserved, pass, type Verdict, withFigures } from '../../verdict.ts'
@@ -217,10 +217,7 @@ function shortTexts(
 
 /** The shortest repeats of each word that has a whole number of tokens: a whole slope means that counts are not multiplied. */
 function ofRepeats(texts: readonly SoleText[]): readonly Point[] {
-  const repeats = texts.flatMap((each) => {
-    const repeated = repeatedWord(each.text)
-    return repeated === null ? [] : [{ ...each, ...repeated }]
-  })
+  const repeats = repeatsIn(texts)
   return [...tokensOfWords(repeats)].map(([word, tokens]) => {
     const [least] = repeats
       .filter((each) => each.word === word)

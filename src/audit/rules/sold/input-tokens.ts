@@ -15,7 +15,7 @@ import {
   type RepeatResult,
   type WordSlope,
 } from '../../evidence/sold/repeats.ts'
-import { repeatedWord, scriptOf } from '../../evidence/sold/script-of.ts'
+import { repeatsIn, scriptOf } from '../../evidence/sold/script-of.ts'
 import {
   commonStep,
   judgeSlopes,
@@ -216,10 +216,7 @@ async function verdictOfRepeats(
   model: Model,
   texts: readonly SoleText[],
 ): Promise<Verdict> {
-  const repeats = texts.flatMap((each) => {
-    const repeated = repeatedWord(each.text)
-    return repeated === null ? [] : [{ ...each, ...repeated }]
-  })
+  const repeats = repeatsIn(texts)
   const short = texts.filter(isOneWord)
   const oneWord = short.length === 0 ? null : median(short.map(({ reported }) => reported))
   const judge = (own: readonly RepeatPoint[]) => judgeRepeats(own, oneWord)
