@@ -15,6 +15,7 @@ import { assayVersion, machineJson } from '../store/runs/machine.ts'
 import { endRun, startRun, withoutCredentials } from '../store/runs/runs.ts'
 import type { Store } from '../store/session/open.ts'
 import { inSession, type Session } from '../store/session/session.ts'
+import { reasonOf } from '../user/reason.ts'
 import type { Work } from '../user/work.ts'
 import { firstReads } from './balances.ts'
 import { type BorderInputs, type BorderSearch, borderInputs } from './border-inputs.ts'
@@ -67,6 +68,8 @@ export interface ProbeResult {
   readonly tooDear: readonly TooDear[]
   /** Words with two likely first tokens; null if they were not searched to the end. */
   readonly borderInputs: BorderInputs | null
+  /** Why the operator could not restore the balance, as a sentence; null if nothing was to be restored, or it was. */
+  readonly unrestored: string | null
 }
 
 /** A question that was not asked because of its price. */
@@ -177,6 +180,7 @@ async function askAll(
       prober.recording.flush()
     }
   }
+  let unrestored: string | null = null
   try {
     await (options.borders === null ? askQuestions() : searchBorders(options.borders))
   } catch (error) {
@@ -184,7 +188,7 @@ async function askAll(
     interrupted = true
   } finally {
     prober.recording.flush()
-    if (balanceBefore !== null) await options.operator?.setBalance(balanceBefore)
+    if (balanceBefore !== null) unrestored = await restored(options.operator, balanceBefore)
     await recorder.close()
     await endRun(session, runId, {
       endedUs: prober.now(),
@@ -202,6 +206,7 @@ async function askAll(
     interrupted,
     tooDear,
     borderInputs: found,
+    unrestored,
     asked: [...answers.keys()],
     profile: {
       version: profileVersion,
@@ -216,6 +221,16 @@ async function askAll(
     },
   }
 }
+
+/** Sets the balance as it was. A failure must not cost the answers, which are paid for. @returns its sentence, or null */
+const restored = (operator: Operator | null, credits: number): Promise<string | null> =>
+  operator === null
+    ? Promise.resolve(null)
+    : operator.setBalance(credits).then(
+        () => null,
+        (error) =>
+          `The balance before the probe was ${credits} credits, and the operator could not restore it: ${reasonOf(error)}`,
+      )
 
 /** Defaults: the clock of this machine, and no operator. */
 function complete(given: ProbeOptions) {

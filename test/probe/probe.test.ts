@@ -211,3 +211,18 @@ test('without a budget for a generation, questions about its headers are not ask
     why: 'no generation was asked for',
   })
 })
+
+test('answers are kept, and the run ends, if the operator cannot restore the balance', async () => {
+  const { profile, asked, unrestored, store } = await probeService({
+    only: ['G-12'],
+    setBalance: () => Promise.reject(new Error('no response')),
+  })
+  expect(asked).toEqual(['G-12'])
+  expect(profile.answers['G-12'].status).not.toBe('not-asked')
+  expect(unrestored).toMatch(
+    /^The balance before the probe was \d+ credits, and the operator could not restore it: no response/,
+  )
+  expect(await store.rows('SELECT verdict, ended_us IS NOT NULL AS ended FROM runs')).toEqual([
+    { verdict: 'valid', ended: true },
+  ])
+})

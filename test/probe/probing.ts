@@ -21,6 +21,8 @@ export interface Asked extends ServiceOptions {
   readonly maxCredits?: number
   readonly only?: readonly GapId[]
   readonly secondKey?: boolean | 'same'
+  /** In place of the operator's own. */
+  readonly setBalance?: (credits: number) => Promise<void>
   /** Latency in milliseconds from the probe to the service, and back. */
   readonly awayMs?: number
   /** Who closes what was opened. A test that runs beside others of its file passes its own: the current test is any of them. */
@@ -35,6 +37,7 @@ export async function probeService({
   secondKey = true,
   awayMs = 0,
   atEnd = onTestFinished,
+  setBalance,
   ...options
 }: Asked): Promise<Probed> {
   const service = await startService({
@@ -67,7 +70,8 @@ export async function probeService({
           ? service.operator.issueKey(ready!.account, 'second')
           : null,
     operator: {
-      setBalance: async (credits) => service.operator.setBalance(ready!.account, credits),
+      setBalance:
+        setBalance ?? (async (credits) => service.operator.setBalance(ready!.account, credits)),
       advance: async (us) => service.operator.advance(us),
     },
     maxCredits,

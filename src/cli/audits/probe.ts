@@ -98,7 +98,7 @@ export async function probeAction(options: Options): Promise<void> {
     const path = part ? `${options.out}.interrupted` : options.out
     let profile = there === null || part ? told : joined(there, told, asked)
     writeOutput(path, stringify(profile, { lineWidth: 100 }))
-    let { interrupted } = first
+    let { interrupted, unrestored } = first
     let changes = older === null ? null : profileChanges(older, told, asked)
     const flips = gapsToAskAgain(changes ?? [])
     const left = maxCredits - told.credits_spent
@@ -109,6 +109,7 @@ export async function probeAction(options: Options): Promise<void> {
       profile = { ...profile, credits_spent: profile.credits_spent + further.profile.credits_spent }
       writeOutput(path, stringify(profile, { lineWidth: 100 }))
       interrupted = further.interrupted
+      unrestored = further.unrestored
     }
     process.stdout.write(
       options.json
@@ -126,6 +127,10 @@ export async function probeAction(options: Options): Promise<void> {
               'judges by what the probe found',
             ),
     )
+    if (unrestored !== null) {
+      process.stderr.write(paragraphs(`${unrestored}\n`, process.stderr))
+      process.exitCode = exit.failed
+    }
     if (interrupted) process.exitCode = exit.interrupted
   } finally {
     ignoreSignals()
