@@ -26,9 +26,11 @@ export function isBaseUrl(text: string): boolean {
   return /^https?:$/.test(protocol) && username === '' && password === '' && !/[?#]/.test(text)
 }
 
-/** A wrong base URL for errors, without parts that may be a password or a key. */
+/** A wrong address for errors, without parts that may be a password or a key, also where `//` is forgotten. */
 export const shownBaseUrl = (text: string): string =>
-  text.replace(/\/\/.*@/s, '//…@').replace(/[?#].*$/s, (rest) => `${rest[0]}…`)
+  text
+    .replace(/^([a-z][a-z\d+.-]*:\/\/|https?:\/?)?.*@/is, '$1…@')
+    .replace(/[?#].*$/s, (rest) => `${rest[0]}…`)
 
 /** Whether a base URL points to this machine, unlike a name such as 127.example.com. */
 export function isLoopback(baseUrl: string): boolean {

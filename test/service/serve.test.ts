@@ -90,6 +90,10 @@ test('wrong flags are reported in one sentence, with exit code 2', { tags: 'whol
       ['--upstream', 'http://127.0.0.1:1', '--upstream-model', 'svc-k9=x'],
       'expected ours=theirs, ours being one of svc-k2, svc-k2-0905, svc-k2-thinking, svc-k2.5; got "svc-k9=x"',
     ],
+    [
+      ['--upstream', 'http://127.0.0.1:1', '--upstream-model', 'a', '--upstream-model', 'b'],
+      '--upstream-model: expected one name for all models; got "a" and "b"',
+    ],
   ] as const) {
     const { code, err, out } = await serve(...args).ended
     expect([args, code, out]).toEqual([args, 2, ''])

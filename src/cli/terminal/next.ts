@@ -41,7 +41,7 @@ function withoutPassword(word: string, before: string): string {
   if (option === '--header') return word.replace(/:\/\/[^\s/?#]*@/g, '://…@')
   if (option === '--join') return word.replace(/^(--join=)?([a-z]+:\/\/)?.*@/is, '$1$2…@')
   return word
-    .replace(/[a-z][a-z\d+.-]*:\/\/.*$/is, shownBaseUrl)
+    .replace(/(?:[a-z][a-z\d+.-]*:\/\/|https?:\/).*$/is, shownBaseUrl)
     .replace(/(^|=)[^\s:/=@]+:[^\s/]*@/, '$1…@')
 }
 

@@ -1,3 +1,4 @@
+import { shownBaseUrl } from '../../contract/base-url.ts'
 import { userError } from '../../user/user-error.ts'
 
 /** Another server that makes the answers. */
@@ -33,7 +34,7 @@ export function chatAddress(base: string): URL {
   const url = URL.canParse(base) ? new URL(base) : null
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
     throw userError.service(
-      `--upstream: expected an address such as http://localhost:8000/v1; got "${shownAddress(base)}"`,
+      `--upstream: expected an address such as http://localhost:8000/v1; got "${shownBaseUrl(base)}"`,
     )
   }
   if (url.username !== '' || url.password !== '') {
@@ -52,10 +53,6 @@ export function chatAddress(base: string): URL {
     : `${path === '' ? '/v1' : path}/chat/completions`
   return url
 }
-
-/** An address for errors, without parts that may be a password or a key. */
-const shownAddress = (text: string) =>
-  text.replace(/\/\/.*@/s, '//…@').replace(/[?#].*$/s, (rest) => `${rest[0]}…`)
 
 /**
  * The upstream's name for each of our models.
@@ -76,6 +73,12 @@ export function modelNames(
       throw userError.service(`--upstream-model: expected a name, or ours=theirs; got "${each}"`)
     }
     const ours = each.slice(0, Math.max(at, 0))
+    const before = at < 0 ? standard : names.get(ours)
+    if (before != null) {
+      throw userError.service(
+        `--upstream-model: expected one name for ${at < 0 ? 'all models' : ours}; got "${before}" and "${theirs}"`,
+      )
+    }
     if (at < 0) standard = theirs
     else if (known.includes(ours)) names.set(ours, theirs)
     else {
