@@ -76,3 +76,10 @@ test('an expired certificate has its own remedy', async () => {
     /its certificate has expired\. Renew it at the service; if it is valid there, correct this machine's clock\.$/,
   )
 })
+
+test('a certificate that is not valid yet has its own remedy', async () => {
+  const port = await secureServer('future')
+  await expect(reach(`https://localhost:${port}`, pem('future'))).rejects.toThrow(
+    /its certificate is not valid yet\. Correct this machine's clock; if it is right, renew the certificate at the service\.$/,
+  )
+})

@@ -56,6 +56,9 @@ function reasonOf({ code = '', message }: NodeJS.ErrnoException): string {
   if (code === 'CERT_HAS_EXPIRED') {
     return `its certificate has expired. Renew it at the service; if it is valid there, correct this machine's clock.`
   }
+  if (code === 'CERT_NOT_YET_VALID') {
+    return `its certificate is not valid yet. Correct this machine's clock; if it is right, renew the certificate at the service.`
+  }
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
     return `its certificate is for another name (${message}). Use a base URL with a name in the certificate, or get a certificate for this name.`
   }
