@@ -8,7 +8,7 @@ import { printable } from './printable.ts'
 
 /**
  * SARIF 2.1.0 for code scanning pages: failures, advice and inconclusive verdicts. Pages refuse a file with a result without
- * location: each points to the scenario's file. The fingerprint is the rule, so a repeated audit updates its alert.
+ * location: each points to the file of the scenario, or of a log that is judged by itself. The fingerprint is the rule, so a repeated audit updates its alert.
  */
 export function sarifText(report: AuditReport, commands: ReadonlyMap<string, string>): string {
   const rules = report.findings.map(({ rule, title }) => {
@@ -57,22 +57,28 @@ function textOf({ verdict }: Finding): string | null {
   return verdict.verdict === 'inconclusive' ? `inconclusive: ${verdict.why}` : null
 }
 
-function locationsOf({ verdict }: Finding, { runs }: AuditReport): readonly object[] {
+function locationsOf({ verdict }: Finding, report: AuditReport): readonly object[] {
   const witnesses: readonly Witness[] = ('witnesses' in verdict && verdict.witnesses) || []
-  if (witnesses.length === 0) return [physical(runs.at(-1)?.scenario)]
+  if (witnesses.length === 0) return [physical(fileOf(report))]
   return witnesses.map((witness) => ({
-    ...physical(runs.find(({ runId }) => runId === witness.runId)?.scenario),
+    ...physical(fileOf(report, witness), lineOf(report, witness)),
     logicalLocations: [{ fullyQualifiedName: printable(placeOf(witness)), kind: 'resource' }],
     message: { text: printable(`${placeOf(witness)}: ${witness.shows}`) },
   }))
 }
 
-/** @param scenario its name; the record does not have the name of its file */
-function physical(scenario = 'unknown') {
-  return {
-    physicalLocation: {
-      artifactLocation: { uri: `scenarios/${encodeURIComponent(scenario)}.yaml` },
-      region: { startLine: 1 },
-    },
-  }
+/** The log that was judged by itself, else the scenario of the witness's run: the record does not have the name of its file. */
+function fileOf({ runs, log }: AuditReport, witness?: Witness): string {
+  if (log !== undefined) return encodeURIComponent(log.file)
+  const run =
+    witness === undefined ? runs.at(-1) : runs.find(({ runId }) => runId === witness.runId)
+  return `scenarios/${encodeURIComponent(run?.scenario ?? 'unknown')}.yaml`
 }
+
+/** Only in JSON Lines is the number of a row that of its line. */
+const lineOf = ({ log }: AuditReport, { service }: Witness): number | undefined =>
+  log !== undefined && /\.(?:jsonl|ndjson)$/i.test(log.file) ? service?.line : undefined
+
+const physical = (uri: string, startLine = 1) => ({
+  physicalLocation: { artifactLocation: { uri }, region: { startLine } },
+})

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { AuditReport } from '../../../src/audit/audit.ts'
 import { auditLog } from '../../../src/audit/log-alone/audit-log.ts'
 import type { Verdict } from '../../../src/audit/verdict.ts'
 import { parseContract } from '../../../src/contract/load.ts'
@@ -46,18 +47,25 @@ export function row(nth: number, change: Readonly<Record<string, unknown>> = {})
 }
 
 export const rows = Array.from({ length: 40 }, (_, nth) => row(nth))
-/** The verdicts of an audit of a log alone, by rule. */
-export async function verdictsOf(text: string): Promise<ReadonlyMap<string, Verdict>> {
+/** An audit of a log alone. */
+export async function auditOf(text: string, name = 'log.jsonl'): Promise<AuditReport> {
   const folder = mkdtempSync(join(tmpdir(), 'assay-log-alone-'))
   try {
-    const file = join(folder, 'log.jsonl')
+    const file = join(folder, name)
     writeFileSync(file, text)
-    const { findings } = await auditLog({ file, contract, nowMs: Date.UTC(2026, 11, 1) })
-    return new Map(findings.map(({ rule, verdict }) => [rule, verdict]))
+    return await auditLog({ file, contract, nowMs: Date.UTC(2026, 11, 1) })
   } finally {
     rmSync(folder, { recursive: true })
   }
 }
 
-export const verdicts = (rows: readonly Row[]) =>
-  verdictsOf(rows.map((each) => `${JSON.stringify(each)}\n`).join(''))
+export const linesOf = (rows: readonly Row[]) =>
+  rows.map((each) => `${JSON.stringify(each)}\n`).join('')
+
+/** Its verdicts, by rule. */
+export async function verdictsOf(text: string): Promise<ReadonlyMap<string, Verdict>> {
+  const { findings } = await auditOf(text)
+  return new Map(findings.map(({ rule, verdict }) => [rule, verdict]))
+}
+
+export const verdicts = (rows: readonly Row[]) => verdictsOf(linesOf(rows))
