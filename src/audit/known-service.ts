@@ -6,8 +6,9 @@ import type { DeploymentProfile } from '../contract/profile.ts'
 import type { Store } from '../store/session/open.ts'
 
 /**
- * The contract for runs if none is given: svc's for a service known as svc, otherwise only the formats. A profile that names
- * svc, an earlier run by it, or its credits header (even with a value that is no number) tells; a model's name proves nothing.
+ * The contract for runs if none is given: svc's for a service known as svc, otherwise only the formats. A profile decides by the
+ * contract that it names. Without one, all runs must be by svc's contract, and a run by it at the same address must show svc's credits
+ * header, even with a value that is no number. A model's name proves nothing.
  */
 export async function contractOfService(
   store: Pick<Store, 'rows'>,

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { flags } from '../../src/attempt/flags.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import { measureNames } from '../../src/measure/measures.ts'
 import { percentileOf, samplesNeeded } from '../../src/measure/percentile.ts'
@@ -184,6 +185,25 @@ test('a fast failure is not part of the latency of successes', { tags: 'whole' }
       count: 99,
     },
   ])
+})
+
+test('a kind of error has the body of its first attempt, whole letters of it, however rows are stored', async () => {
+  const store = await openStore(':memory:')
+  await enterRun(store)
+  await appendAttempts(
+    store,
+    [2, 1, 0].map((retry) =>
+      attempt(7, { retry, outcome: 'http_error', status: 500, flags: flags.captured }),
+    ),
+  )
+  for (const retry of [2, 1, 0])
+    await store.execute("INSERT INTO bodies VALUES ('a', 7, $1, '', $2, false, NULL)", [
+      retry,
+      `${retry}${'x'.repeat(1998)}𝒳`,
+    ])
+  const summary = await summarise(store, 'a', defaultContract)
+  store.close()
+  expect(summary.errors.map(({ said }) => said)).toEqual([`0${'x'.repeat(1998)}`])
 })
 
 test('metrics cover the steady part, credits the whole run at contract prices', {

@@ -37,7 +37,7 @@ interface DayAsked {
   readonly day: Span
   /** The days that are usual. */
   readonly usual: readonly Span[]
-  /** What the day used beyond a usual one. */
+  /** What the day used beyond a usual day of its kind. The `excess` that makes a day dear may be that beyond all days. */
   readonly excess: number
   readonly unit: string
   /** SQL condition of its rows. */

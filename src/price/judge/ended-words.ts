@@ -1,7 +1,7 @@
 import type { ChargedOutcome } from '../../contract/prices.ts'
 import type { PricedRequest } from './request.ts'
 
-/** How an answer ended, as a sentence says it after `answers`. Whole ones need no words. */
+/** How an answer ended, as a sentence says it after `answers`. Whole ones need no words; an `inner_attempt` is no answer to a client. */
 export const endings: Readonly<Partial<Record<ChargedOutcome, string>>> = {
   abort: 'whose client left before the end',
   broken: 'that the service broke off',

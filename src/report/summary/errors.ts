@@ -7,8 +7,8 @@ type ErrorKind = RunSummary['errors'][number]
 
 type Row = Omit<ErrorKind, 'said'> & {
   readonly message: string | null
-  /** The first of these attempts whose body is kept. */
-  readonly first: { readonly slot: number; readonly retry: number; readonly runId: string } | null
+  /** The first of these attempts whose body is kept, by run, slot and retry. */
+  readonly first: { readonly runId: string; readonly slot: number; readonly retry: number } | null
 }
 
 /** Kinds of errors whose bodies are read. */
@@ -23,8 +23,7 @@ export async function readErrors(
   const rows = await session.rows<Row>(
     `SELECT outcome, status, coalesce(error_code, error_type) AS code, reason,
        on_purpose AS "onPurpose", count(*)::INTEGER AS count, min(error_message) AS message,
-       arg_min({ slot: slot, retry: retry, "runId": run_id }, slot)
-         FILTER (WHERE ${flagSql('captured')}) AS first
+       min({ "runId": run_id, slot: slot, retry: retry }) FILTER (WHERE ${flagSql('captured')}) AS first
      FROM ${from} WHERE outcome <> 'ok'
      GROUP BY ALL ORDER BY count DESC, outcome, status, code, reason, "onPurpose"`,
     [...parameters],
@@ -44,5 +43,6 @@ async function bodyOf(session: Session, of: NonNullable<Row['first']>): Promise<
     [of.runId, of.slot, of.retry],
   )
   const body = row?.body?.trim() ?? ''
-  return body === '' ? null : body.slice(0, longestBody)
+  // Not between the two halves of a letter.
+  return body === '' ? null : body.slice(0, longestBody).replace(/[\uD800-\uDBFF]$/, '')
 }

@@ -38,7 +38,7 @@ export function largest(values) {
 }
 
 /**
- * The smallest 1, 2 or 5 times a power of ten that is not below the value.
+ * The smallest 1, 1.5, 2, 3, 5, 7.5 or 10 times a power of ten that is not below the value.
  *
  * @param {number} value
  */
