@@ -14,7 +14,7 @@ export interface Purchase {
   readonly balance: Credits
 }
 
-export type Field = 'email' | 'password' | 'invite' | 'name'
+export type Field = 'email' | 'password' | 'invite' | 'name' | 'timezone'
 
 /** An error in a form and its field; null if it concerns no single field. */
 export interface FormIssue {

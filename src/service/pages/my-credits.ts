@@ -38,7 +38,11 @@ interface Looking {
   readonly nowUs: number
 }
 
-/** The page shows the answers to these queries of `GET /user/credits`. */
+/**
+ * The page shows the answers to these queries of `GET /user/credits`.
+ *
+ * @throws ZoneError for an unknown zone, and else QueryError for a wrong `before`
+ */
 export function lookAt(
   report: (query: string) => CreditsReport,
   { timezone, before, range, nowUs }: Looking,
@@ -145,7 +149,7 @@ ${entryCard(whole, range)}
 function zoneForm(timezone: string, range: Range, now: string, issues: readonly FormIssue[]): Html {
   return html`<form method="get" action="/my-credits" class="as-of">
 <p>As of <time data-as-of data-zone="${timezone}">${now}</time><span data-live hidden>, kept up to date</span></p>
-<p><label for="timezone">Time zone</label> <input id="timezone" name="timezone" list="zones" value="${timezone}" autocomplete="off" spellcheck="false" maxlength="60"${wrong(issues, null)}><input type="hidden" name="range" value="${range}"> <button class="quiet">Show</button></p>
+<p><label for="timezone">Time zone</label> <input id="timezone" name="timezone" list="zones" value="${timezone}" autocomplete="off" spellcheck="false" maxlength="60"${wrong(issues, 'timezone')}><input type="hidden" name="range" value="${range}"> <button class="quiet">Show</button></p>
 <datalist id="zones">${zones.map((name) => html`<option value="${name}">`)}</datalist></form>`
 }
 

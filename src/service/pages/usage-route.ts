@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Behaviour, Kit } from '../behaviour.ts'
 import type { Call } from '../call.ts'
+import type { FormIssue } from '../customers.ts'
 import { QueryError } from '../usage/report.ts'
 import { ZoneError } from '../usage/zone.ts'
 import { framedWithoutSession, type Viewer } from './document.ts'
@@ -59,22 +60,23 @@ async function myCredits(
   const range = rangeOf(query.get('range'))
   const look = (timezone: string, before: string | null) =>
     lookAt(report, { timezone, before, range, nowUs })
-  let error: string | null = null
+  const timezone = query.get('timezone') || 'UTC'
+  const issues: FormIssue[] = []
   let seen: UsageLook
   try {
-    seen = look(query.get('timezone') || 'UTC', query.get('before'))
+    seen = look(timezone, query.get('before'))
   } catch (fault) {
     if (!(fault instanceof QueryError) && !(fault instanceof ZoneError)) throw fault
-    error = fault.message
-    seen = look('UTC', null)
+    const isZone = fault instanceof ZoneError
+    issues.push({ summary: fault.message, field: isZone ? 'timezone' : null })
+    seen = look(isZone ? 'UTC' : timezone, null)
   }
   const { to: _, ...whole } = seen.whole
-  const shown = JSON.stringify([viewer.account.id, range, error, { ...seen, whole }])
+  const shown = JSON.stringify([viewer.account.id, range, issues, { ...seen, whole }])
   const tag = `"${hash('sha256', shown).slice(0, 16)}"`
   if (call.incoming.headers['if-none-match'] === tag) return { is: 'unchanged', tag }
-  const issues = error === null ? [] : [{ summary: error, field: null }]
   const body = await myCreditsPage({ viewer, look: seen, range, nowUs, tag, drawer, issues })
-  return page(body, error === null ? 200 : 400)
+  return page(body, issues.length === 0 ? 200 : 400)
 }
 
 /** A program can see the page with a key that may read `GET /user/credits`. */

@@ -168,9 +168,20 @@ test('an unknown time zone is refused, and shown as text', async () => {
   expect(page.status).toBe(400)
   expect(page.text).toContain('expected an IANA time zone')
   expect(page.text).toMatch(
-    /name="timezone"[^>]* aria-invalid="true" aria-describedby="wrong-form"/,
+    /name="timezone"[^>]* aria-invalid="true" aria-describedby="wrong-timezone"/,
   )
   expect(page.text).not.toContain('<img')
+})
+
+test('a page of entries that is none is refused, and the time zone stays', async () => {
+  const { visitor } = await openHouse()
+  const ada = visitor()
+  await ada.register('ada@example.com')
+  const page = await ada.get('/my-credits?timezone=Asia%2FKolkata&before=xyz')
+  expect(page.status).toBe(400)
+  expect(page.text).toContain('before: expected a whole number; got &#34;xyz&#34;')
+  expect(page.text).toContain('name="timezone" list="zones" value="Asia/Kolkata"')
+  expect(page.text).not.toContain('aria-invalid')
 })
 
 test('a program gets the page with its key, and a wrong key leads to the sign-in page', async () => {
