@@ -3,11 +3,15 @@ import { quarterUs } from '../../measure/usage/quantities.ts'
 import { shiftDaysUs } from '../../measure/usage/zone.ts'
 import { dayUs } from '../../user/durations.ts'
 
+/** Share of the month before that may be missing at its start: as an account begins on any day of it, more than of a log (0747). */
+const mostMissing = 0.1
+
 /**
  * What a period is compared with: of a month, or the first days of one, the same days of the month before; of any other period, as
  * much time before it. Each is cut to the part of this one that is measured. Null without enough usage.
  *
- * @param measured Unix microseconds
+ * @param measured the first and the last request, Unix microseconds. After the last one nothing is measured (docs/usage.md): a log may
+ *   be late, so a month is whole once a request of a later one is known, and not by the clock.
  */
 export function comparedWith(
   period: Period,
@@ -30,7 +34,7 @@ export function comparedWith(
         shiftDaysUs(last.fromUs, days, timezone) + Math.ceil(rest / quarterUs) * quarterUs,
       )
   // A month that began before the first usage is no measure.
-  return firstUs - last.fromUs > (beforeToUs - last.fromUs) / 10
+  return firstUs - last.fromUs > mostMissing * (beforeToUs - last.fromUs)
     ? null
     : { fromUs: last.fromUs, toUs: beforeToUs, timezone }
 }
