@@ -1,6 +1,8 @@
 import { literal } from '../literal.ts'
 import { type Column, jsonSql, stepsOf } from './places.ts'
-import { doubleDigits } from './staged-credits.ts'
+
+/** Different decimal numbers of at most so many characters are different doubles. */
+export const doubleDigits = 15
 
 /** SQL for the value at a path of a JSON text, a number with all of its digits. */
 export function exactJsonSql(json: string, path: Column): string {

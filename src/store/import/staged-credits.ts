@@ -1,3 +1,4 @@
+import { doubleDigits } from './exact-json.ts'
 import type { FieldSql } from './field-sql.ts'
 import { absentField, type StagedField, uncheckedField } from './staged-field.ts'
 
@@ -6,9 +7,6 @@ export const creditsTypes = { most: 'DECIMAL(18,6)', any: 'DECIMAL(38,18)' } as 
 
 /** SQL: staged credits are in one of two columns. */
 export const stagedCredits = 'coalesce(credits_wide, credits)'
-
-/** Different decimal numbers of at most so many characters are different doubles. */
-export const doubleDigits = 15
 
 /** The two columns of credits: in 64 bits where that is exact, else in 128, which are slow to read from text. */
 export function creditsFields(line: FieldSql): readonly StagedField[] {
