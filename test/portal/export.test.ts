@@ -191,7 +191,7 @@ test('times of files are those of the runtime in every zone, whatever zones the 
   }
 })
 
-test.each(['America/Vancouver', '+05:30'])(
+test.each(['America/Vancouver', 'Asia/Kolkata'])(
   'days of a file are those of the chart in %s',
   async (timezone) => {
     const a = await tokenOf('a')
@@ -207,6 +207,12 @@ test.each(['America/Vancouver', '+05:30'])(
     expect((await linesOf(file)).map((line) => line.slice(0, 25))).toEqual([at])
   },
 )
+
+test('an offset is no time zone of a file', async () => {
+  const answer = await ask(`from=2026-10-30&to=2026-11-01&timezone=${encodeURIComponent('+05:30')}`)
+  expect(answer.status).toBe(400)
+  expect(await answer.json()).toMatchObject({ code: 'bad-timezone' })
+})
 
 test('a name of a file has no more bytes than a file system takes', () => {
   const words = '界'.repeat(200)
