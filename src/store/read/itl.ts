@@ -10,6 +10,9 @@ export interface ItlFigures {
   readonly mean: number
   readonly min: number
   readonly max: number
+  /** Between which the smallest and the largest value lie: their cells, unless each value is known. */
+  readonly minWithin: readonly [low: number, high: number]
+  readonly maxWithin: readonly [low: number, high: number]
   /** The quantile: the smallest value that at least this share of all does not exceed. */
   atShare(share: number): number
   /** The share of values that are at most `us`. */
@@ -51,12 +54,12 @@ export async function readItl(
 }
 
 function exactItl(sorted: Float64Array): ItlFigures {
+  const [min, max] = [sorted[0]!, sorted.at(-1)!]
   return {
     exact: true,
     n: sorted.length,
     mean: sorted.reduce((sum, us) => sum + us, 0) / sorted.length,
-    min: sorted[0]!,
-    max: sorted.at(-1)!,
+    ...{ min, max, minWithin: [min, min], maxWithin: [max, max] },
     atShare: (share) => percentileOf(sorted, share)!,
     within: (us) => sorted.filter((value) => value <= us).length / sorted.length,
   }
@@ -80,6 +83,7 @@ function withCells(
  */
 function countedItl(cells: readonly CellCount[]): ItlFigures {
   const n = cells.reduce((sum, { count }) => sum + count, 0)
+  const [least, largest] = [cells[0]!, cells.at(-1)!]
   const middle = ({ lowest, highest }: CellCount) => Math.ceil((lowest + highest) / 2)
   const highestAt = (rank: number): number => {
     let [at, samples] = [0, cells[0]!.count]
@@ -91,8 +95,10 @@ function countedItl(cells: readonly CellCount[]): ItlFigures {
     n,
     mean: cells.reduce((sum, cell) => sum + middle(cell) * cell.count, 0) / n,
     // Events of one packet arrive together: their ITL is 0.
-    min: cells[0]!.lowest,
-    max: cells.at(-1)!.highest,
+    min: least.lowest,
+    max: largest.highest,
+    minWithin: [least.lowest, least.highest],
+    maxWithin: [largest.lowest, largest.highest],
     // A rank that was divided by n may come back one rounding above itself.
     atShare: (share) => highestAt(Math.ceil(share * n * (1 - Number.EPSILON))),
     within: (us) =>

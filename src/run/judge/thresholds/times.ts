@@ -1,6 +1,6 @@
 import { Series } from '../../../measure/interval/series.ts'
 import type { Threshold } from '../../../scenario/threshold.ts'
-import { readItl } from '../../../store/read/itl.ts'
+import { type ItlFigures, readItl } from '../../../store/read/itl.ts'
 import { type Column, readOrdered } from '../../../store/read/ordered.ts'
 import type { Session } from '../../../store/session/session.ts'
 import { chosenRows, exactly, type Figure, none, type ThresholdScope } from './figure.ts'
@@ -29,12 +29,30 @@ export async function itlFigure(
   const itl = (await readItl(session, where.join(' AND '), parameters)).get(null)
   if (itl === undefined) return none
   if (statistic.kind === 'min' || statistic.kind === 'max') {
-    return exactly(itl[statistic.kind], itl.n)
+    return endOf(session, itl, statistic.kind, { where: where.join(' AND '), parameters })
   }
   const from = `(FROM attempt_values WHERE ${where.join(' AND ')})`
   const [streams] = await readOrdered(session, from, [meanItl], parameters)
   const { values } = streams!
   return itlOf(itl, values.length === 0 ? null : new Series(values), threshold)
+}
+
+/** The smallest or the largest ITL: a histogram has it within a cell, and streams keep their largest exactly. */
+async function endOf(
+  session: Session,
+  itl: ItlFigures,
+  kind: 'min' | 'max',
+  { where, parameters }: { readonly where: string; readonly parameters: readonly string[] },
+): Promise<Figure> {
+  const [low, high] = itl[`${kind}Within`]
+  const cell = { ...exactly(itl[kind], itl.n), low, high }
+  if (kind === 'min' || low === high) return cell
+  const [row] = await session.rows<{ largest: number | null }>(
+    `SELECT max(itl_max_us)::DOUBLE AS largest FROM attempt_values WHERE ${where}`,
+    parameters,
+  )
+  const largest = row?.largest ?? null
+  return largest !== null && low <= largest && largest <= high ? exactly(largest, itl.n) : cell
 }
 
 /** The figure of a time over rows: their relation, the column, and the one that says whether a value is cut off. */
