@@ -5,9 +5,11 @@ export interface ListedBytes {
   readonly ends: readonly number[]
 }
 
-interface Numbers {
-  readonly texts: readonly string[]
-  readonly starts: readonly number[]
+/** A number as it is written, and where. */
+interface Written {
+  readonly digits: string
+  readonly start: number
+  readonly end: number
 }
 
 /**
@@ -27,63 +29,35 @@ export function* byteLists(text: string, least: number): Generator<ListedBytes> 
 
 /** Of an index. */
 const mostDigits = 6
-/** Signs between two numbers of a list, at most. */
-const mostBetween = 6
+/** What may stand between two numbers of a list: few signs, and no letter. */
+const between = /^[^a-z]{0,6}$/i
 
 /** Numbers with only signs between them. */
-function* numberLists(text: string, least: number): Generator<Numbers> {
-  let starts: number[] = []
-  let ends: number[] = []
-  let before = 0
-  for (let at = 0; at <= text.length; ) {
-    if (starts.length === 0) {
-      before = 0
-      while (at < text.length && !isDigit(text.charCodeAt(at))) at++
+function* numberLists(text: string, least: number): Generator<readonly Written[]> {
+  let numbers: Written[] = []
+  for (const { 0: digits, index: start } of text.matchAll(/\d+/g)) {
+    const isNumber = digits.length <= mostDigits
+    const before = numbers.at(-1)
+    if (before !== undefined && !(isNumber && between.test(text.slice(before.end, start)))) {
+      if (numbers.length >= least) yield numbers
+      numbers = []
     }
-    const first = at
-    while (at < text.length && isDigit(text.charCodeAt(at))) at++
-    const digits = at - first
-    if (digits > 0 && digits <= mostDigits && before <= mostBetween) {
-      starts.push(first)
-      ends.push(at)
-    } else {
-      if (starts.length >= least) {
-        yield { starts, texts: starts.map((start, nth) => text.slice(start, ends[nth])) }
-      }
-      if (starts.length > 0) [starts, ends] = [[], []]
-      if (digits > 0 && digits <= mostDigits) {
-        starts.push(first)
-        ends.push(at)
-      }
-    }
-    before = 0
-    while (at < text.length && !isDigit(text.charCodeAt(at))) {
-      before += isLetter(text.charCodeAt(at)) ? mostBetween + 1 : 1
-      at++
-    }
-    if (digits === 0 && before === 0) at++
+    if (isNumber) numbers.push({ digits, start, end: start + digits.length })
   }
-  if (starts.length >= least) {
-    yield { starts, texts: starts.map((start, nth) => text.slice(start, ends[nth])) }
-  }
+  if (numbers.length >= least) yield numbers
 }
 
-const isDigit = (code: number) => code >= 48 && code <= 57
-const isLetter = (code: number) => (code | 32) >= 97 && (code | 32) <= 122
-
 function listed(
-  { texts, starts }: Numbers,
+  numbers: readonly Written[],
   radix: number,
   first: number,
   step: number,
 ): ListedBytes {
-  const taken = texts
-    .map((digits, nth) => ({ digits, start: starts[nth]! }))
-    .filter((_, nth) => nth % step === first)
+  const taken = numbers.filter((_, nth) => nth % step === first)
   return {
     text: taken.map(({ digits }) => letterOf(Number.parseInt(digits, radix))).join(''),
     starts: taken.map(({ start }) => start),
-    ends: taken.map(({ start, digits }) => start + digits.length),
+    ends: taken.map(({ end }) => end),
   }
 }
 
