@@ -32,13 +32,13 @@ export interface Expected {
   /** Why there may be other right costs. */
   readonly open: readonly string[]
   /** What the costs were computed from, for explanations of a wrong one. */
-  readonly readings: readonly Reading[]
+  readonly readings: readonly UsageReading[]
   /** Of an answer that the client left: its prompt, if the answer or the log counts it; else null. */
-  readonly left: Reading | null
+  readonly left: UsageReading | null
 }
 
 /** One way to read a request. */
-export interface Reading {
+export interface UsageReading {
   readonly model: ModelPrice
   readonly context: PriceContext
   readonly usage: Usage
@@ -60,11 +60,11 @@ function computedCosts(request: PricedRequest, judge: PriceJudge): Expected {
   const costs: Rational[] = []
   const ifCached: Rational[] = []
   const isUnread = isCacheUnread(request)
-  const readings: Reading[] = []
+  const readings: UsageReading[] = []
   const open = new Set<string>()
   let calculation: Calculation | null = null
   let between: Bounds | null = null
-  let left: Reading | null = null
+  let left: UsageReading | null = null
   if (isServerHidden(request, priceOf)) open.add('the model that answered')
   for (const model of models) {
     for (const context of contextsOf(request, model, judge)) {

@@ -10,7 +10,7 @@ import {
 } from '../../money/rational.ts'
 import type { Part, Usage } from '../../tokens/usage.ts'
 import { calculate } from '../calculate.ts'
-import type { Reading } from './expected.ts'
+import type { UsageReading } from './expected.ts'
 import { isExactly } from './tolerance.ts'
 
 /** The parts that a service counts itself where it does not take the count of its upstream. */
@@ -24,7 +24,7 @@ export type CountedPart = keyof typeof countedParts
  */
 export function otherCount(
   amount: Rational,
-  readings: readonly Reading[],
+  readings: readonly UsageReading[],
   unit: Rational,
   part: CountedPart,
 ): number | null {
@@ -33,7 +33,7 @@ export function otherCount(
 }
 
 /** What one more token of a part costs; null if nothing says. */
-export function priceOfCount({ model, usage, context }: Reading, part: CountedPart) {
+export function priceOfCount({ model, usage, context }: UsageReading, part: CountedPart) {
   const stated = usage.parts[part] ?? 0
   const costOf = (count: number) => calculate(model, withCount(usage, part, count), context).cost
   const [own, next] = [costOf(stated), costOf(stated + 1)]
@@ -42,7 +42,7 @@ export function priceOfCount({ model, usage, context }: Reading, part: CountedPa
 
 function countBy(
   amount: Rational,
-  { model, usage, context }: Reading,
+  { model, usage, context }: UsageReading,
   unit: Rational,
   part: CountedPart,
 ): number | null {

@@ -20,7 +20,7 @@ import type { Part } from '../../tokens/usage.ts'
 import { calculate } from '../calculate.ts'
 import { leastChance } from './by-chance.ts'
 import { usualWords } from './changes/whole.ts'
-import type { Reading } from './expected.ts'
+import type { UsageReading } from './expected.ts'
 import type { OtherCurrency } from './price-judge.ts'
 
 /** A wrong amount, with what it should have been computed from: one request, or those between two values of a balance. */
@@ -28,7 +28,7 @@ export interface WrongAmount {
   readonly amount: Rational
   /** The last place that the amount shows. */
   readonly unit: Rational
-  readonly readings: readonly Reading[]
+  readonly readings: readonly UsageReading[]
 }
 
 /** One price, the whole cost, or a rate at another number than the contract has. */

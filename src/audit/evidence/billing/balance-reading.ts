@@ -84,6 +84,6 @@ export interface BalanceReading extends Omit<Abandoned, 'openCredits'> {
  *                                                   the whole does not: 2 taken, 0 to 1 possible
  */
 export function isConserved({ conservation: { stretches, whole } }: BalanceReading): boolean {
-  const isExplained = ({ excess }: Stretch) => excess === 0
-  return stretches.every(isExplained) && (whole === null || isExplained(whole))
+  const hasNoExcess = ({ excess }: Stretch) => excess === 0
+  return stretches.every(hasNoExcess) && (whole === null || hasNoExcess(whole))
 }

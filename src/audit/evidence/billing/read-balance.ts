@@ -27,12 +27,12 @@ export function readBalance(
   if (asShown.fits === 'exact') return asShown
   const named = withGifts(asShown, giftSizes, policy)
   // A rise of another size is no charge; it may be a purchase that the contract does not name.
-  if (isExplained(named) || asShown.charges === 0) return named
+  if (fitsAllButGifts(named) || asShown.charges === 0) return named
   return withUnnamedPurchase(asShown, giftSizes, policy) ?? named
 }
 
 /** Whether the values fit, with the gifts that were found. */
-const isExplained = ({ fits, gifts, conservation: { stretches } }: BalanceReading) =>
+const fitsAllButGifts = ({ fits, gifts, conservation: { stretches } }: BalanceReading) =>
   fits !== 'none' && fitsWithGifts(stretches, gifts)
 
 /** The same history without credits that came in; as it was if there are none of these sizes. */
@@ -65,7 +65,7 @@ function withUnnamedPurchase(
   )
   for (const rise of rises) {
     const risen = withGifts(asShown, [...giftSizes, rise], policy)
-    if (isExplained(risen) && risen.gifts.some(({ credits }) => credits === rise))
+    if (fitsAllButGifts(risen) && risen.gifts.some(({ credits }) => credits === rise))
       return { ...risen, unnamedPurchase: rise }
   }
   return null

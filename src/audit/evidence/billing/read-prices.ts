@@ -27,34 +27,32 @@ const priced: readonly ReadPrices[] = [
 ]
 
 /** The fall of the balance from one quiet value to the next, with only reads and failures in between. */
-interface Stretch {
+interface QuietFall {
   readonly lost: Credits
   /** Number of reads whose price makes up the fall, by the meaning of their values. */
   readonly reads: Readonly<Record<OwnCharge, ReadPrices>>
 }
 
 /**
- * Infers the price of reads from stretches between lone values without successes. They have a price if that explains three
- * quarters of all explainable stretches, and more than no price does: one wrong charge among free reads stays wrong. It stays
- * open if no stretch shows it, or if two fits disagree.
+ * Infers the price of reads from falls between lone values without successes. They have a price if that explains three
+ * quarters of all explainable falls, and more than no price does: one wrong charge among free reads stays wrong. It stays
+ * open if no fall shows it, or if two fits disagree.
  */
 export function readPricesOf(
   histories: readonly BalanceHistory[],
   markOf: (history: BalanceHistory, row: number) => Mark | undefined,
 ): InferredReadPrices {
-  const stretches = histories.flatMap((history) =>
-    stretchesOf(history, (row) => markOf(history, row)),
-  )
-  const explainable = new Set<Stretch>()
+  const falls = histories.flatMap((history) => fallsOf(history, (row) => markOf(history, row)))
+  const explainable = new Set<QuietFall>()
   let best: readonly ReadPrices[] = [free]
   let most = 0
   for (const prices of [free, ...priced]) {
     for (const meaning of ownCharges) {
-      const explained = stretches.filter(({ lost, reads }) => {
+      const explained = falls.filter(({ lost, reads }) => {
         const { models, credits } = reads[meaning]
         return lost === models * prices.models + credits * prices.credits
       })
-      for (const stretch of explained) explainable.add(stretch)
+      for (const fall of explained) explainable.add(fall)
       if (explained.length > most) [best, most] = [[prices], explained.length]
       else if (explained.length === most) best = [...best, prices]
     }
@@ -65,9 +63,9 @@ export function readPricesOf(
       (row) => markOf(history, row),
     ),
   )
-  // Whichever side of its price a value shows, some stretch must contain such a read.
+  // Whichever side of its price a value shows, some fall must contain such a read.
   const isUntold = (read: keyof ReadPrices) =>
-    ownCharges.some((meaning) => stretches.every(({ reads }) => reads[meaning][read] === 0))
+    ownCharges.some((meaning) => falls.every(({ reads }) => reads[meaning][read] === 0))
   // If no price fits well enough, reads are free.
   if (most * 4 < explainable.size * 3) best = [free]
   const [first] = best
@@ -85,12 +83,9 @@ export function readPricesOf(
   return { prices: { ...first!, ...settled }, open }
 }
 
-function stretchesOf(
-  history: BalanceHistory,
-  markOf: (row: number) => Mark | undefined,
-): Stretch[] {
+function fallsOf(history: BalanceHistory, markOf: (row: number) => Mark | undefined): QuietFall[] {
   const { size, callUs, endUs, effect, value } = history
-  const stretches: Stretch[] = []
+  const falls: QuietFall[] = []
   let first = -Infinity
   let isOpen = false
   let counts = free
@@ -110,11 +105,11 @@ function stretchesOf(
       const earlier =
         own === 'models' || own === 'credits' ? { ...before, [own]: before[own] + 1 } : before
       const lost = value[first]! - value[row]!
-      stretches.push({ lost, reads: { after: counts, before: earlier } })
+      falls.push({ lost, reads: { after: counts, before: earlier } })
     }
     first = row
     isOpen = false
     counts = free
   }
-  return stretches
+  return falls
 }
