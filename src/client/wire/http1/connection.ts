@@ -257,7 +257,8 @@ export class Connection {
     exchange.connection = null
     this.endedMs = performance.now()
     this.unreadMs = this.endedMs - this.pool.awakeMs
-    // The next request may not start while this one is still being written.
+    // The pool may send the next request at once, so this connection has let go of the exchange, whose end is told last. The next
+    // one may not start while this one is still being written.
     if (clean && keepAlive && this.socket.writableLength === 0 && !this.closed) {
       this.idleSinceMs = null
       this.pool.onIdle(this)
