@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ResponseMemory } from '../../src/client/bytes/memory.ts'
+import { pageBytes, ResponseMemory } from '../../src/client/bytes/memory.ts'
 import { AttemptClient } from '../../src/client/call/client.ts'
 import { Http1Transport } from '../../src/client/wire/http1/transport.ts'
 import { defaultContract } from '../../src/contract/default.ts'
@@ -65,4 +65,16 @@ test('error codes are counted by kind, however many a service invents', () => {
   counters.error('503 busy')
   expect(counters.errors.size).toBe(101)
   expect([counters.errors.get('503 busy'), counters.errors.get('others')]).toEqual([2, 99_901])
+})
+
+test('free pages give way to what is used, so both together stay within the bound', () => {
+  const memory = new ResponseMemory(4 * pageBytes)
+  const pages = [1, 2, 3, 4].map(() => memory.takePage()!)
+  for (const page of pages) memory.givePage(page)
+  expect(memory.heldBytes).toBe(4 * pageBytes)
+  expect(memory.take(2 * pageBytes + 1)).toBe(true)
+  expect(memory.heldBytes).toBe(3 * pageBytes + 1)
+  expect(memory.takePage()).toBe(pages[0])
+  expect(memory.takePage()).toBe(null)
+  expect(memory.heldBytes).toBe(3 * pageBytes + 1)
 })

@@ -16,6 +16,11 @@ export class ResponseMemory implements MemoryFigures {
   givenUp = 0
   private readonly pages: Buffer[] = []
 
+  /** What is used and what free pages hold. */
+  get heldBytes(): number {
+    return this.usedBytes + this.pages.length * pageBytes
+  }
+
   get figures(): MemoryFigures {
     const { maxBytes, peakBytes, givenUp } = this
     return { maxBytes, peakBytes, givenUp }
@@ -30,6 +35,7 @@ export class ResponseMemory implements MemoryFigures {
     if (this.usedBytes + bytes > this.maxBytes) return false
     this.usedBytes += bytes
     if (this.usedBytes > this.peakBytes) this.peakBytes = this.usedBytes
+    this.dropPages()
     return true
   }
 
@@ -39,8 +45,15 @@ export class ResponseMemory implements MemoryFigures {
 
   /** A page, reused if possible; null if it does not fit. */
   takePage(): Buffer | null {
-    if (!this.take(pageBytes)) return null
-    return this.pages.pop() ?? Buffer.allocUnsafeSlow(pageBytes)
+    const free = this.pages.pop()
+    if (this.take(pageBytes)) return free ?? Buffer.allocUnsafeSlow(pageBytes)
+    if (free !== undefined) this.pages.push(free)
+    return null
+  }
+
+  /** Free pages hold memory, too: none is kept that would be beyond the bound. */
+  private dropPages(): void {
+    while (this.heldBytes > this.maxBytes) this.pages.pop()
   }
 
   givePage(page: Buffer): void {
