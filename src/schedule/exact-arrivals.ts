@@ -2,7 +2,8 @@ import type { RateSegment, Spacing } from '../scenario/loads.ts'
 import { SpacingSums } from './spacing-sums.ts'
 
 /**
- * The rate at which a plan of arrivals has exactly `requests` of them within `requests / perS` seconds. A Poisson
+ * The rate at which a plan of arrivals has at least `requests` of them within `requests / perS` seconds, and hardly more: whoever
+ * plans ends it after as many. A Poisson
  * process under the condition of its count: with Poisson spacing, the arrivals are uniform over that time, because the
  * partial sums of exponential gaps, divided by one more sum, are ordered uniform numbers (Pyke 1965).
  */

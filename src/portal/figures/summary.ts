@@ -45,6 +45,7 @@ export async function readSummary(
   }
   const now = await sumsOf(period)
   const then = before === null ? null : await sumsOf(before)
+  // Those that are counted, as the base of shares; `requestsOf` is null where some are not.
   const requests = now.requests ?? 0
   const isNothing = requestsOf(now) === 0
   const shareWithout = (known: number | null) =>

@@ -77,10 +77,14 @@ export function followedSettings(
   let files = [file]
   let mark = ''
   const open = () => {
+    const own = markOf([file])
+    // Wrong settings are read again only once a file changes.
     mark = markOf(files)
     const settings = readSettings(file)
-    files = [file, ...filesOf(settings)]
-    mark = markOf(files)
+    const beside = filesOf(settings)
+    files = [file, ...beside]
+    // Each file is marked before it is read, so a change meanwhile is seen at the next look.
+    mark = [own, ...beside.map((each) => markOf([each]))].join(' ')
     return openSettings(settings, env)
   }
   let opened = open()

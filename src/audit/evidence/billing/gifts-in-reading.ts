@@ -10,13 +10,16 @@ export function mayBeAdded(rise: Credits, giftSizes: readonly Credits[]): boolea
   return rise > smallestPlausible && !isNamed
 }
 
-/** A rise this near to a package may be one beside a wrong charge. */
+/** How far a rise may be from a package that came in beside a wrong charge. */
 export const nearGift: Credits = 20
 
-/** Abandoned requests of more credits leave the size of a rise too open. */
+/** Beyond this, what abandoned requests may have cost is as much as a small package, so a rise shows no size. */
 const mostOpen: Credits = 40
 
-/** What may have come in at once: the largest rise and what abandoned requests cost meanwhile, or a half or third, which came again. */
+/**
+ * What may have come in at once. Within the largest rise, that is the rise itself, with whatever abandoned requests cost
+ * meanwhile; or its half or third, if the same amount came in two or three times between the two values.
+ */
 export function risesOf(stretches: readonly Stretch[]): readonly Credits[] {
   const [largest] = stretches.toSorted((a, b) => a.excess - b.excess)
   if (largest === undefined || largest.ambiguous > mostOpen) return []

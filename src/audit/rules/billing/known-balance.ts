@@ -39,6 +39,7 @@ export function knownBalances(
           known.push({
             reading,
             row,
+            // What may have been taken since: by what is left of abandoned requests, of which some had paid before, and by others.
             atLeast:
               least -
               Math.min(left(idle, row), left(idle, row, true) - paid(at)) -
@@ -93,7 +94,10 @@ function isSettled({ history, meanings }: BalanceReading, row: number): boolean 
   return new Set(meanings.map((meaning) => meaning[kind])).size === 1
 }
 
-/** Credits that abandoned requests have paid by an idle value: those hold no more. 0 if something else may have taken them. */
+/**
+ * Credits that abandoned requests have paid by an idle value, which they no longer hold: of all that was taken, what no other
+ * request explains (`taken - sure`). 0 if something else may have taken them.
+ */
 function creditsPaid({ fits, doubt, conservation }: BalanceReading): (at: number) => number {
   if (fits === 'none' || doubt !== null) return () => 0
   const paid = [0]

@@ -7,7 +7,10 @@ export type TokenKind = 'input' | 'cached' | 'cacheWrite' | 'output'
 
 const factors: Readonly<Record<string, bigint>> = lookup({ '': 1n, K: 1000n, M: 1_000_000n })
 
-/** Of how many tokens a unit of a bill is: `1K tokens`, `1M`, `Tokens`; null for a unit of something else. */
+/**
+ * Of how many tokens a unit of a bill is, where its line is known to charge tokens: `1K tokens`, `1M`, `Tokens`. Null for a form
+ * that no such line has.
+ */
 function tokensPer(unit: string): bigint | null {
   const found = /^\s*1?\s*(K|M|thousand|million)?\s*(?:tokens?)?\s*$/i.exec(unit)
   if (found === null || unit.trim() === '') return null
