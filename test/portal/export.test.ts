@@ -11,6 +11,8 @@ import type { Answers } from '../../src/portal/api/shapes.ts'
 import { timeSql } from '../../src/portal/figures/export.ts'
 import type { Source } from '../../src/portal/source/source.ts'
 import { storeSource } from '../../src/portal/source/store-source.ts'
+import type { BoardData } from '../../src/report/usage/board/data.ts'
+import { requestSorts } from '../../src/report/usage/board/tables.js'
 import { enterEvents, utc } from '../report/usage-events.ts'
 import { openStore } from '../store/opened.ts'
 import { november, type Served, served, servedFrom, settingsOf, tokenOf } from './portal.ts'
@@ -267,6 +269,37 @@ test('an id that a log joined shows none of its columns, and is the same in the 
     expect(lines.map((line) => (JSON.parse(line) as { id: string }).id)).toEqual(['r1~0', digest])
   } finally {
     await own.close()
+  }
+})
+
+test('where durations are not known, no list is sorted by them, and the page does not offer it', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'assay-untimed-'))
+  const file = join(folder, 'usage.duckdb')
+  const store = await openStore(file)
+  await enterEvents(store, [{ atUs: utc(2026, 11, 3), account: 'a' }])
+  store.close()
+  // As ClickHouse is.
+  const asking = await servedFrom({ ...storeSource(file, defaultContract), timed: false })
+  try {
+    const a = await tokenOf('a')
+    const path = '/v1/usage/requests?from=2026-11-01&to=2026-12-01&sort='
+    const refused = await asking.ask(`${path}duration`, a)
+    expect([refused.status, await refused.json()]).toMatchObject([
+      400,
+      {
+        ...{ code: 'bad-parameter', title: 'Durations are not known here' },
+        hint: 'sort may be time, credits, cost, tokens.',
+      },
+    ])
+    expect((await asking.ask(`${path}tokens`, a)).status).toBe(200)
+    const page = await (await asking.ask('/page', a)).text()
+    const board = JSON.parse(/id="board-data">([^<]*)</.exec(page)![1]!) as BoardData
+    const sortsOf = (data: BoardData) => requestSorts(data).map(([name]) => name)
+    expect(sortsOf(board)).toEqual(['time', 'amount', 'tokens'])
+    expect(sortsOf({ ...board, timed: true })).toEqual(['time', 'amount', 'tokens', 'duration'])
+  } finally {
+    await asking.close()
+    rmSync(folder, { recursive: true })
   }
 })
 

@@ -25,6 +25,7 @@ beforeAll(async () => {
     mark: () => 'one',
     copyTo: async () => ({ replaced: [], done: () => {} }),
     requests: async () => null,
+    timed: true,
     writeRequests: async () => false,
     close: async () => {},
   })

@@ -48,10 +48,16 @@ export const noRequests = () =>
 export async function readRequests(
   asked: Asked,
   query: Input<'requests'>,
-  source: Pick<Source, 'requests'>,
+  source: Pick<Source, 'requests' | 'timed'>,
 ): Promise<Answers['requests']> {
   const { bearer, view } = asked
   needs(asked, 'requests')
+  if (query.sort === 'duration' && !source.timed)
+    throw new Problem(400, 'bad-parameter', 'Durations are not known here', {
+      hint: `sort may be ${Object.keys(orders)
+        .filter((name) => name !== 'duration')
+        .join(', ')}.`,
+    })
   const period = periodAsked(query, view)
   if (period.toUs - period.fromUs > longestUs) {
     throw new Problem(400, 'bad-period', 'A list of requests is of at most 31 days')

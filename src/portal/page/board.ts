@@ -36,6 +36,8 @@ interface OfBoard {
   readonly tags: readonly string[]
   /** Their bars say why. */
   readonly dears: readonly DearDay[]
+  /** Whether requests have durations. */
+  readonly timed: boolean
   /** Whether these are all of the account: a forecast is of the whole. */
   readonly isWhole: boolean
 }
@@ -51,7 +53,7 @@ export async function readBoardFor(
   asked: BoardScope['asked'],
   page: UsageForecast | null,
   speech: Speech,
-  { amounts, budgets, where, isWhole, tag, tags, dears }: OfBoard,
+  { amounts, budgets, where, isWhole, tag, tags, dears, timed }: OfBoard,
 ): Promise<BoardData> {
   const { session, keys: naming, bearer, nowMs } = account
   const { shows } = bearer
@@ -106,6 +108,7 @@ export async function readBoardFor(
       unit: amounts.unit,
       money: amounts.money,
       asked: asked ?? {},
+      timed,
       by: tag === null && shows.has('models') ? 'model' : hasKeys ? 'key' : 'endpoint',
       keyIs: tag === null ? 'key' : 'tag',
       splits: [

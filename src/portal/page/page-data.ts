@@ -112,7 +112,7 @@ export async function readPageData(
           page,
           speech,
           {
-            ...{ amounts, budgets, tag, dears },
+            ...{ amounts, budgets, tag, dears, timed: snapshot.source.timed },
             tags: tables.flatMap((table) => tagOf(table.by) ?? []),
             isWhole: query.tag.length === 0 && !(tag !== null && search.has('key')),
             // A board of a tag has no keys that its script could filter.

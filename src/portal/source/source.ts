@@ -8,6 +8,8 @@ import type { Work } from '../../user/work.ts'
 
 /** Where usage is copied from: a store, or ClickHouse. It is open only while it is read. */
 export interface Source {
+  /** Whether single requests have durations. */
+  readonly timed: boolean
   /** Null while nothing can have changed since the last copy. A changed mark means: look. */
   mark(): string | null
   /**

@@ -128,6 +128,7 @@ export function storeSource(place: Store | string, contract: Contract): Source {
         const rows = await session.rows<RequestRow>(requestsSql(query))
         return rows.length > 0 || (await hasUsage(session)) ? rows : null
       }),
+    timed: true,
     writeRequests: (scope, query, file, given) =>
       ofAccount(scope, given, async (session) => {
         await copy(session, requestsSql(query), file)

@@ -60,6 +60,8 @@ export interface BoardData {
   readonly latency: Latencies | null
   /** Single requests; null if there are too many, or only sums. */
   readonly requests: Requests | null
+  /** Whether requests have durations, by which a list may be sorted. */
+  readonly timed: boolean
   /** Null without a forecast of the unit. */
   readonly outlook: Outlook | null
   /** What the reader must know of the amounts; null for nothing. */
@@ -118,6 +120,8 @@ export interface BoardScope {
     readonly toUs: number
     readonly text: string
   }[]
+  /** Whether requests have durations; default: yes. */
+  readonly timed?: boolean
   /** Names that the board always has. */
   readonly asked?: Readonly<Partial<Record<'model' | 'key' | 'endpoint', string>>>
 }
@@ -247,6 +251,7 @@ export async function readBoardOf(
     requests: engine.holdsRequests ? await readRequests(session) : null,
     outlook: await readOutlook(session, scope, changes),
     splits: scope.splits ?? [],
+    timed: scope.timed ?? true,
     aboutUnit: scope.aboutUnit ?? null,
     marks: scope.marks.map(({ text }, at) => ({ hour: hours[at]!, text })),
     dearsOf: { model: '', key: '', endpoint: '' },

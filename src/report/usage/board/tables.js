@@ -193,7 +193,7 @@ export function requestSorts(data) {
       ? [/** @type {const} */ (['amount', say('unitHead', { unit: data.unit })])]
       : []),
     ['tokens', say('tokens')],
-    ['duration', say('duration')],
+    ...(data.timed ? [/** @type {const} */ (['duration', say('duration')])] : []),
   ]
 }
 
