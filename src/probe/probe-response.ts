@@ -40,6 +40,13 @@ export function probeResponseOf(
   }
 }
 
+/** These are of the key, the balance or the moment, so they say nothing of the request itself. */
+const passing = new Set([401, 402, 403, 408, 429])
+
+/** Whether the service refuses such a request, whenever and by whomever it is sent. */
+export const isRefused = ({ status }: ProbeResponse): boolean =>
+  status !== null && status >= 400 && status < 500 && !passing.has(status)
+
 /** The value at a path in parsed JSON; undefined if the path does not exist. */
 export function at(value: unknown, ...path: readonly (string | number)[]): unknown {
   let here = value

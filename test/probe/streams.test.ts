@@ -161,3 +161,20 @@ test.each([429, 402, 401])(
     expect(answers['G-01']).toHaveProperty('is', { chat: 'nowhere', 'chat stream': 'nowhere' })
   },
 )
+
+test('an accident leaves open what a header of credits means and which key opens an endpoint', async () => {
+  const answers = await askedOf(
+    ({ stream }) => (stream ? 503 : plain('a', 'stop')),
+    ['G-12', 'G-08'],
+    503,
+  )
+  expect(answers['G-12']).toMatchObject({
+    status: 'ambiguous',
+    between: { 'chat stream': ['absent', 'after own charge', 'before own charge'] },
+  })
+  expect(answers['G-08']).toMatchObject({
+    status: 'ambiguous',
+    is: { chat: 'accepted' },
+    between: { messages: ['accepted', 'refused'] },
+  })
+})

@@ -1,4 +1,5 @@
 import { pricesOf } from '../prices.ts'
+import { isRefused, type ProbeResponse } from '../probe-response.ts'
 import { ofFacets, oneGap } from '../question.ts'
 
 const wrongKey = 'assay-wrong-key-0000000000000000'
@@ -22,25 +23,33 @@ export const otherHeader = oneGap('G-08', {
       expects,
     )
     const messagesOwnWrong = await prober.messages({ auth: 'chat', headers: wrongPlain }, expects)
-    const accepted = (status: number | null) =>
-      status === 200 ? 'accepted' : isRefusal(status) ? 'refused' : `status ${status ?? 'none'}`
-    const winner = (right: number | null, wrong: number | null) => {
-      const odd = [right, wrong].find((status) => status !== 200 && !isRefusal(status))
-      if (odd !== undefined) return `status ${odd ?? 'none'}`
-      if (right === 200) return wrong === 200 ? 'any valid one' : 'own header'
-      return wrong === 200 ? 'other header' : 'both must be valid'
+    const accepted = (response: ProbeResponse) => {
+      const { status } = response
+      if (status === 200) return 'accepted'
+      if (isRefusal(status)) return 'refused'
+      return isRefused(response) ? `status ${status}` : { oneOf: ['accepted', 'refused'] }
+    }
+    const winner = (right: ProbeResponse, wrong: ProbeResponse) => {
+      const odd = [right, wrong].filter(({ status }) => status !== 200 && !isRefusal(status))
+      const refused = odd.find(isRefused)
+      if (refused !== undefined) return `status ${refused.status}`
+      if (odd.length > 0) return { oneOf: winners }
+      if (right.status === 200) return wrong.status === 200 ? 'any valid one' : 'own header'
+      return wrong.status === 200 ? 'other header' : 'both must be valid'
     }
     return ofFacets(
       {
-        chat: accepted(chatByOther.status),
-        messages: accepted(messagesByOther.status),
-        'both on chat': winner(chatOwnRight.status, chatOwnWrong.status),
-        'both on messages': winner(messagesOwnRight.status, messagesOwnWrong.status),
+        chat: accepted(chatByOther),
+        messages: accepted(messagesByOther),
+        'both on chat': winner(chatOwnRight, chatOwnWrong),
+        'both on messages': winner(messagesOwnRight, messagesOwnWrong),
       },
       `${auth.messages.name} alone on chat: ${chatByOther.status}; ${auth.chat.name} alone on messages: ${messagesByOther.status}`,
     )
   },
 })
+
+const winners = ['any valid one', 'own header', 'other header', 'both must be valid']
 
 /** Whether the status rejects the key. A missing endpoint rejects no key. */
 const isRefusal = (status: number | null): boolean => status === 401 || status === 403

@@ -3,7 +3,7 @@ import { largest } from '../../user/extremes.ts'
 import { lookup } from '../../user/lookup.ts'
 import { fieldsThatMoved, leavesOf, movedBy } from '../credits-body.ts'
 import { cheapestModel, pricesOf } from '../prices.ts'
-import type { ProbeResponse } from '../probe-response.ts'
+import { isRefused, type ProbeResponse } from '../probe-response.ts'
 import type { Prober } from '../prober.ts'
 import { answered, idleReads, notAskable, ofFacets, oneGap } from '../question.ts'
 
@@ -147,7 +147,9 @@ export const creditsHeader = oneGap('G-12', {
       const response = await prober[endpoint]({ stream, model })
       const header = response.columns.creditsRemaining
       const shown = header === null ? null : header + balances.spentOnReads
-      if (response.columns.outcome !== 'ok') found[name] = `status ${response.status}`
+      if (isRefused(response)) found[name] = `status ${response.status}`
+      else if (response.columns.outcome !== 'ok')
+        found[name] = { oneOf: ['absent', meanings.after, meanings.before] }
       else if (shown === null) found[name] = 'absent'
       else if (before === null) found[name] = { oneOf: [meanings.after, meanings.before] }
       else headers.push({ name, before, shown })

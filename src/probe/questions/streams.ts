@@ -1,5 +1,5 @@
 import { pricesOf } from '../prices.ts'
-import { at, type ProbeResponse, textOf } from '../probe-response.ts'
+import { at, isRefused, type ProbeResponse, textOf } from '../probe-response.ts'
 import { answered, notAskable, ofFacets, oneGap, type Question } from '../question.ts'
 
 /** G-10: how the messages format streams. */
@@ -144,13 +144,6 @@ function placeOf(response: ProbeResponse): string | { oneOf: readonly string[] }
   const cutOff = ['length', 'max_tokens'].includes(response.columns.finishReason ?? '')
   return cutOff ? { oneOf: ['inline <think>', 'nowhere'] } : 'nowhere'
 }
-
-/** These are of the key, the balance or the moment, so they say nothing of the request itself. */
-const passing = new Set([401, 402, 403, 408, 429])
-
-/** Whether the service refuses such a request, whenever and by whomever it is sent. */
-const isRefused = ({ status }: ProbeResponse): boolean =>
-  status !== null && status >= 400 && status < 500 && !passing.has(status)
 
 const notServed = ({ status, columns }: ProbeResponse): string =>
   `it was not served: ${status === null ? 'no status' : `status ${status}`}, ${columns.outcome}`
