@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { parseContract } from '../../src/contract/load.ts'
-import { AttemptCosts } from '../../src/price/attempts/attempt-costs.ts'
-import { mostOfStep } from '../../src/run/money/run-money.ts'
+import { AttemptCosts, mostUnits } from '../../src/price/attempts/attempt-costs.ts'
+import { mediaOf, mostOfStep } from '../../src/run/money/run-money.ts'
 import { planOf } from '../../src/run/plan/plan.ts'
 import { parseScenario } from '../../src/scenario/parse.ts'
 
@@ -38,6 +38,28 @@ test.each([
 test('an answer that may have sound costs as much as all of it in sound', () => {
   expect(mostOf({ ...tokens, output_audio: 100 }, { modalities: ['text', 'audio'] })).toBe(1100)
   expect(mostOf({ ...tokens, output_audio: 100 }, {})).toBe(200)
+})
+
+test('a prompt with sound or pictures may cost as much as all of it in them', () => {
+  const contract = parseContract(
+    {
+      name: 'g',
+      models: [{ id: 'm', price: { input: 4, input_audio: 100, input_image: 50, output: 20 } }],
+    },
+    'g.yaml',
+  )
+  const [model] = contract.prices!.models
+  const most = (json: string) =>
+    Number(
+      mostUnits(
+        model!,
+        { prompt: 1000, output: 0, media: mediaOf(json) },
+        { atMs: 0, serviceTier: null, choices: {} },
+      ),
+    ) / 1e15
+  expect(most('{"type":"input_audio","input_audio":{}}')).toBe(100)
+  expect(most('{"type":"image_url"}')).toBe(50)
+  expect(most('{"content":"Hi"}')).toBe(4)
 })
 
 test.each([

@@ -112,6 +112,7 @@ function chargedAs(
  * and the answer as long as it may be, as reasoning or text, or what else it may have, whichever is dearest. Calls are not counted.
  *
  * @param tokens.hasMedia whether the answer may have sound and pictures
+ * @param tokens.media what the prompt may have beside text
  */
 export function mostUnits(
   model: ModelPrice,
@@ -119,7 +120,13 @@ export function mostUnits(
     prompt,
     output,
     hasMedia = false,
-  }: { readonly prompt: number; readonly output: number; readonly hasMedia?: boolean },
+    media = [],
+  }: {
+    readonly prompt: number
+    readonly output: number
+    readonly hasMedia?: boolean
+    readonly media?: readonly PromptMedia[]
+  },
   context: {
     readonly atMs: number
     readonly serviceTier: string | null
@@ -127,7 +134,7 @@ export function mostUnits(
   },
 ): bigint | null {
   const namings = namingsOf(model)
-  const costs = inputs.flatMap((input) =>
+  const costs = [...inputs, ...media].flatMap((input) =>
     (hasMedia ? [...outputs, ...mediaOutputs] : outputs).flatMap((out) => {
       const parts = { ...nothing, [input]: prompt, [out]: output }
       return namings.map(
@@ -155,6 +162,8 @@ function namingsOf({ by }: ModelPrice): readonly Readonly<Record<string, string>
     [{}],
   )
 }
+
+export type PromptMedia = 'input_audio' | 'input_image'
 
 const inputs = ['input_uncached', 'cache_write', 'cache_write_1h'] as const
 const outputs = ['output_visible', 'reasoning'] as const

@@ -10,6 +10,7 @@ import {
   type CostedAttempt,
   costDigits,
   mostUnits,
+  type PromptMedia,
 } from '../../price/attempts/attempt-costs.ts'
 import { asksForCalls, pricesCalls } from '../../price/calls.ts'
 import { askedModel } from '../../scenario/asked-model.ts'
@@ -44,7 +45,18 @@ interface AsSent {
   readonly atMs?: number
   /** Null: that of the contract's usual price. */
   readonly serviceTier?: string | null
+  /** What the prompt has beside text. */
+  readonly media?: readonly PromptMedia[]
 }
+
+const shownMedia: readonly (readonly [shows: RegExp, media: PromptMedia])[] = [
+  [/"(?:input_audio|audio_url)"|"audio\//, 'input_audio'],
+  [/"(?:image|image_url|input_image|inline_?data)"/i, 'input_image'],
+]
+
+/** What a prompt has beside text, by the JSON of a request or of its messages. */
+export const mediaOf = (json: string): readonly PromptMedia[] =>
+  shownMedia.flatMap(([shows, media]) => (shows.test(json) ? [media] : []))
 
 /**
  * The most that one request of a step can cost: its prompt written to a cache, its answer as long as `max_tokens`.
@@ -84,6 +96,7 @@ function mostOfTokens(
       prompt: promptTokens,
       output: choices > 1 ? Math.ceil(output * choices) : output,
       hasMedia: Array.isArray(step.body.modalities),
+      media: sent.media ?? [],
     },
     { atMs, serviceTier, choices: {} },
   )
@@ -161,8 +174,12 @@ export class RunMoney {
     const { model, maxTokens } = request
     if (isFree(plan.step, model)) return dearest
     const prompt = tokensOfBytes(request.wire.body.length)
+    const media = mediaOf(request.wire.body.toString())
     const mostOf = (more: AsSent = {}) =>
-      mostOfTokens(plan.step, this.costs, this.contract, prompt, { model, maxTokens, ...more })
+      mostOfTokens(plan.step, this.costs, this.contract, prompt, {
+        ...{ model, maxTokens, media },
+        ...more,
+      })
     // A tier without a price of its own counts as much as the usual one: nobody knows more.
     return mostOf() ?? (known > 0 ? dearest : mostOf({ serviceTier: null }))
   }

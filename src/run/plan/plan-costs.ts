@@ -1,9 +1,16 @@
 import type { Contract } from '../../contract/contract.ts'
-import { AttemptCosts } from '../../price/attempts/attempt-costs.ts'
+import { AttemptCosts, type PromptMedia } from '../../price/attempts/attempt-costs.ts'
 import type { Scenario } from '../../scenario/scenario.ts'
 import type { TraceRequest } from '../../schedule/traces/trace.ts'
 import { largest } from '../../user/extremes.ts'
-import { isFree, mostOfStep, mostOutputOf, runBilling, tokensOfBytes } from '../money/run-money.ts'
+import {
+  isFree,
+  mediaOf,
+  mostOfStep,
+  mostOutputOf,
+  runBilling,
+  tokensOfBytes,
+} from '../money/run-money.ts'
 import type { PromptPool } from './prompts.ts'
 import { uniquePromptsOf } from './unique-prompts.ts'
 
@@ -20,6 +27,7 @@ export class PlanCosts {
   private readonly costs: AttemptCosts
   private readonly atMs: number
   private readonly prompts: readonly (number | null)[]
+  private readonly media: readonly (readonly PromptMedia[])[]
 
   /** Null if the contract states no prices for the scenario's models. */
   static of(
@@ -48,6 +56,10 @@ export class PlanCosts {
     this.contract = contract
     this.costs = costs
     this.atMs = atMs
+    this.media = scenario.steps.map(({ body }, at) => {
+      const parts = (pools[at] ?? []).filter((prompt) => typeof prompt !== 'string')
+      return [...new Set([body, ...parts].flatMap((each) => mediaOf(JSON.stringify(each))))]
+    })
     this.prompts = scenario.steps.map((step, at) => {
       const own = promptTokens(scenario, at, seed, pools[at] ?? null)
       const around = `${step.system ?? ''}${JSON.stringify(step.body)}`
@@ -82,7 +94,10 @@ export class PlanCosts {
     const turns = step.session?.turns ?? 1
     for (let turn = 0; turn < turns; turn++) {
       const before = turn * (prompt + answer)
-      const units = mostOfStep(step, this.costs, this.contract, prompt + before, { atMs })
+      const units = mostOfStep(step, this.costs, this.contract, prompt + before, {
+        atMs,
+        media: this.media[at]!,
+      })
       if (units === null) return null
       sum += units
     }
