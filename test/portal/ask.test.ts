@@ -42,7 +42,7 @@ async function askOf(support: string | null, claims = {}): Promise<string> {
 
 const whole = { tags: 'whole', timeout: 60_000 }
 const lines = [
-  'Thursday, November 19, mostly 9–10 AM: €1.16, usually about €0.20.',
+  'Thursday, November 19: €1.16 instead of about €0.20, mostly 9–10 AM.',
   '“key 2”: nova at 4 times its usual price, reason unknown; 12 requests in these hours',
   'nova: €80.00 instead of €20.00 for a million tokens; usually no requests',
   '82.8% of that day’s cost: “key 2” with nova, 9–10 AM (UTC)',

@@ -93,7 +93,7 @@ test.each([
     const more = dear(hours, change)
     const state = stateOf(await pageOf([...uneven(), ...more]))
     const { sum, parts } = partsOf(state)
-    const [, day, usual] = /: ([\d.,]+) credits, usually about (\d+(?:\.\d+)?)\./.exec(state)!
+    const [, day, usual] = /: ([\d.,]+) credits instead of about (\d+(?:\.\d+)?)[,.] /.exec(state)!
     expect(sum).toBeCloseTo(Number(day!.replaceAll(',', '')) - Number(usual), 6)
     const used = more.reduce((all, { credits }) => all + Number(credits), 0)
     // The day has no other use.
@@ -215,7 +215,9 @@ test('the hours that are busier than usual are named in the order of time, joine
   timeout: 60_000,
 }, async () => {
   const page = await pageOf([...uneven(), ...dear([3, 9, 9, 10, 14, 14, 14], { credits: '60' })])
-  expect(stateOf(page)).toContain('Friday, November 20, 3–4 AM, 9–11 AM, and 2–3 PM: ')
+  expect(stateOf(page)).toMatch(
+    /Friday, November 20: 420 credits instead of about [\d.]+, all of it 3–4 AM, 9–11 AM, and 2–3 PM\. /,
+  )
   // The day says why: its hours are not listed once more.
   expect(page).not.toContain('class="b-marks"')
 })
@@ -285,10 +287,11 @@ test.each([1, 2, 3, 4, 5, 6])(
       const hour = new Date(atUs / 1000).getUTCHours()
       return event.keyFp === key && event.model === model && hour >= hours[0] && hour < hours[1]
     })
-    const how = centsOf(caused) === centsOf(day) ? '' : 'mostly '
-    expect(state).toContain(
-      `Thursday, November 19, ${how}${clocks(hours)}: ${euros(centsOf(day))}, usually about `,
-    )
+    const how = centsOf(caused) === centsOf(day) ? 'all of it' : 'mostly'
+    const start = `Thursday, November 19: ${euros(centsOf(day))} instead of about `
+    expect(state).toContain(start)
+    const [, usual, hoursOf] = /^(€[\d.]+\d), (.*?)\. /.exec(state.split(start)[1]!)!
+    expect([usual, hoursOf]).toEqual([expect.any(String), `${how} ${clocks(hours)}`])
     // Keys without a name in the settings are numbered by their first use.
     const first = events.toSorted((a, b) => a.atUs - b.atUs)[0]!.keyFp
     expect(state).toContain(
@@ -313,7 +316,7 @@ test('a key that has as much of a dear day as of any other is no cause of it, an
   }))
   const state = stateOf(await pageOf([...usual, ...more]))
   expect(state).toContain(
-    'Thursday, November 19, mostly 8 AM–6 PM: 50 credits, usually about 10. Show this day Team “chat”: 9 times the requests 45 requests in these hours instead of about 5 ',
+    'Thursday, November 19: 50 credits instead of about 10, mostly 8 AM–6 PM. Show this day Team “chat”: 9 times the requests 45 requests in these hours instead of about 5 ',
   )
   // 40 more of the team, beside its five of each day.
   expect(state).toMatch(/ 90% of that day’s credits: Team “chat”, 8 AM–6 PM /)
@@ -340,11 +343,11 @@ test('a day that names nobody says its hours, and every one says why', {
     ...['26 times the requests', '10 AM–12 PM', '208 requests instead of about 8'],
   ])
   expect(byHour).toContain(
-    'Thursday, November 19, mostly 10 AM–12 PM: 296 credits, usually about 96. Show this day 26 times the requests, spread over several keys 208 requests in these hours instead of about 8 70.3% of that day’s credits: 10 AM–12 PM (UTC) 200 credits more than on a usual weekday: more requests +200',
+    'Thursday, November 19: 296 credits instead of about 96, mostly 10 AM–12 PM. Show this day 26 times the requests, no single key 208 requests in these hours instead of about 8 70.3% of that day’s credits: 10 AM–12 PM (UTC) 200 credits more than on a usual weekday: more requests +200',
   )
   const even = stateOf(await pageOf([...usual, ...spread(19, 8, hours)]))
   expect(even).toContain(
-    '288 credits, usually about 96. Show this day 3 times the requests, spread over keys and hours 288 requests instead of about 96 192 credits more than on a usual weekday: more requests +192',
+    '288 credits instead of about 96. Show this day 3 times the requests, no single key 288 requests instead of about 96 192 credits more than on a usual weekday: more requests +192',
   )
 })
 
@@ -379,10 +382,10 @@ test('each of two dear days has its sentence, its words beside its bar and its l
   const two = await pageOf([...usual, burst(12, '60', 0), burst(19, '40', 1)])
   const state = stateOf(two)
   expect(state).toContain(
-    'Thursday, November 12, mostly 9–10 AM: 70 credits, usually about 10. Show this day “key 2”: nova at 60 times its usual price, reason unknown nova: 2,000,000 instead of 33,300 credits for a million tokens 85.7% of that day’s credits: “key 2” with nova, 9–10 AM (UTC)',
+    'Thursday, November 12: 70 credits instead of about 10, mostly 9–10 AM. Show this day “key 2”: nova at 60 times its usual price, reason unknown nova: 2,000,000 instead of 33,300 credits for a million tokens 85.7% of that day’s credits: “key 2” with nova, 9–10 AM (UTC)',
   )
   expect(state).toContain(
-    'Thursday, November 19, mostly 9–10 AM: 50 credits, usually about 10. Show this day “key 1”: lyra at 40 times its usual price, reason unknown lyra: 1,330,000 instead of 33,300 credits for a million tokens 80% of that day’s credits: “key 1” with lyra, 9–10 AM (UTC)',
+    'Thursday, November 19: 50 credits instead of about 10, mostly 9–10 AM. Show this day “key 1”: lyra at 40 times its usual price, reason unknown lyra: 1,330,000 instead of 33,300 credits for a million tokens 80% of that day’s credits: “key 1” with lyra, 9–10 AM (UTC)',
   )
   expect(two).toMatch(/href="\?from=2026-11-12&#38;to=2026-11-13"/)
   expect(two).toMatch(/href="\?from=2026-11-19&#38;to=2026-11-20"/)
@@ -402,10 +405,10 @@ test('each of two dear days has its sentence, its words beside its bar and its l
   expect(heads.at(-1)).toBe('Why')
   expect(rows.map((row) => String(row.at(-1))).filter((said) => said !== '')).toEqual([
     expect.stringMatching(
-      /^Thursday, November 12, mostly 9.10.AM: 70 credits, usually .* 85\.7% of that day’s credits: /,
+      /^Thursday, November 12: 70 credits instead of .*, mostly 9.10.AM\. .* 85\.7% of that day’s credits: /,
     ),
     expect.stringMatching(
-      /^Thursday, November 19, mostly 9.10.AM: 50 credits, usually .* 80% of that day’s credits: /,
+      /^Thursday, November 19: 50 credits instead of .*, mostly 9.10.AM\. .* 80% of that day’s credits: /,
     ),
   ])
   // A day of less than a quarter of the greatest excess is none, and the third is the last.
@@ -473,7 +476,7 @@ test('who sees one key alone, or sums alone, is told why a day was dear', {
     expect(state).not.toContain('key')
     expect(state).toMatch(/ Show this day [\d.]+ times the tokens per request(, [^(]+)? \(/)
     expect(state).toMatch(
-      /Friday, November 20, [^:]*: 1\d\d credits, usually about \d+(\.\d)?\. .* more than on a usual weekday: /,
+      /Friday, November 20: 1\d\d credits instead of about \d+(\.\d)?, [^.]*\. .* more than on a usual weekday: /,
     )
     if ('shows' in claims) expect(state).not.toContain('nova')
   }

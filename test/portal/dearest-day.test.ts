@@ -87,7 +87,7 @@ test(
   whole,
   async () => {
     expect(textOf(stateOf(await pageOf('steady')))).toContain(
-      'Dearest: Tuesday, November 24: €7.00, usually about €5.12. Show this day',
+      'Dearest: Tuesday, November 24: €7.00 instead of about €5.12. Show this day',
     )
     expect(textOf(stateOf(await pageOf('credits')))).toContain(
       'No unusual day. Most used on Tuesday, November 24: 8.5 credits, within the usual range.',
@@ -129,7 +129,7 @@ test(
     const state = textOf(stateOf(page))
     const places = [
       '✓ EUR: no unusual day. Dearest: Tuesday, November 24: €8.50, within the usual range.',
-      '! Dearest day in USD: Wednesday, November 4, 10–11 AM: $90.00, usually about $6.',
+      '! Dearest day in USD: Wednesday, November 4: $90.00 instead of about $6.90, all of it 10–11 AM.',
     ].map((said) => state.indexOf(said))
     expect(places).toEqual(places.toSorted((a, b) => a - b))
     expect(places).not.toContain(-1)

@@ -40,13 +40,13 @@ function said(
 const start = 'Nothing unusual. 3% of your requests failed or reached a limit'
 
 test.each([
-  ['the same share', [30, 1000], [60, 2000], ', as last month.'],
-  ['a tenth less', [30, 1000], [28, 1000], ', as last month.'],
+  ['the same share', [30, 1000], [60, 2000], ', about the same as last month.'],
+  ['a tenth less', [30, 1000], [28, 1000], ', about the same as last month.'],
   [
     'a tenth more of very many, which is no chance',
     [30_000, 1e6],
     [32_000, 1e6],
-    ', as last month.',
+    ', about the same as last month.',
   ],
   ['much less', [30, 1000], [10, 1000], ', up from 1%.'],
   ['none at all', [30, 1000], [0, 1000], ', up from 0%.'],
@@ -60,12 +60,18 @@ test.each([
 
 test('shares that are shown alike are the same', () => {
   expect(said([1, 10_000], [4, 10_000])).toBe(
-    'Nothing unusual. 0% of your requests failed or reached a limit, as last month.',
+    'Nothing unusual. 0% of your requests failed or reached a limit, about the same as last month.',
   )
 })
 
 test.each([
-  ['en', ', as last month.', ', up from 1%.', ', down from 6%.', ', 2.5% last month.'],
+  [
+    'en',
+    ', about the same as last month.',
+    ', up from 1%.',
+    ', down from 6%.',
+    ', 2.5% last month.',
+  ],
   [
     'de',
     ', wie im Vormonat.',

@@ -165,7 +165,7 @@ test('a dear day says what it came from, and how many requests and tokens it had
   const state = stateOf(await pageOf([...even(), ...dear], ''))
   // 16 requests with 10 * 210 + 6 * 30 tokens: 142.5 in each, of 30 on other days.
   expect(state).toContain(
-    'Friday, November 20, mostly 9–11 AM: 304 credits, usually about 24. Show this day 6.5 times the tokens per request 194 tokens per request instead of 30 ',
+    'Friday, November 20: 304 credits instead of about 24, mostly 9–11 AM. Show this day 6.5 times the tokens per request 194 tokens per request instead of 30 ',
   )
 })
 

@@ -7,9 +7,9 @@ import { type Speech, withMinus } from './speech.ts'
 
 /** A dear day in words. */
 export interface DearWords {
-  /** The day, its hours if most of it came in some, its amount and what a usual day has. */
+  /** The day, its amount, what a usual day has, and its hours if most of it came in some. */
   readonly headline: string
-  /** The headline without what a usual day has, as it stands after other words. */
+  /** The day and its amount, as they stand after other words. */
   readonly start: string
   /** Who, and the one or two greatest causes; empty if neither is known. */
   readonly why: string
@@ -28,12 +28,12 @@ export function dearWords(dear: DearDay, speech: Speech): DearWords {
   const { say } = speech
   const { cause } = dear
   const hours = hoursOf(cause.spans, speech)
-  const said = {
-    day: dayOf(dear, hours, speech),
+  const start = say('state.dear', {
+    day: speech.weekday(dear.fromUs),
     amount: speech.amount(dear.unit, dear.amount),
-    // Beside an amount with its unit.
-    usual: speech.amounts(dear.unit).about(dear.usual),
-  }
+  })
+  // Beside an amount with its unit.
+  const usual = speech.amounts(dear.unit).about(dear.usual)
   const who = whoOf(cause, speech)
   const parts = mainParts(cause.why)
   const causes = parts.map((part) => withModels(part, dear.unit, hours !== '', speech))
@@ -48,10 +48,11 @@ export function dearWords(dear: DearDay, speech: Speech): DearWords {
     speech,
   )
   const figures = causes.map((each) => each.figures).filter(Boolean)
-  const start = say('state.dear', said)
   const isOf = (of: WhyPart['of']) => parts.some((part) => part.of === of)
   return {
-    headline: capital(say('dear.usual', { ...said, dear: start })),
+    headline: say('dear.end', {
+      dear: capital(inHours(say('dear.usual', { dear: start, usual }), dear, hours, speech)),
+    }),
     start,
     why: beginsWithName(why, parts[0]) ? why : capital(why),
     isAsked: parts.some(isUnexplained),
@@ -72,13 +73,12 @@ const capital = (text: string) => text.replace(/^\p{L}/u, (letter) => letter.toU
 /** A day came in some hours if all of it did, as shares are shown, and mostly if so much. */
 const [allOfDay, mostOfDay] = [0.9995, 0.5]
 
-/** A day, and the hours that it is dear by. */
-function dayOf({ fromUs, amount, cause }: DearDay, hours: string, speech: Speech): string {
-  const day = speech.weekday(fromUs)
-  if (hours === '') return day
+/** What is said of a day, and last the hours that it is dear by: an amount behind hours would be read as theirs. */
+function inHours(dear: string, { amount, cause }: DearDay, hours: string, { say }: Speech): string {
+  if (hours === '') return dear
   const share = Number(cause.amount) / Number(amount)
   const how = share >= allOfDay ? 'all.hours' : share >= mostOfDay ? 'mostly' : 'partly'
-  return speech.say(`dear.${how}`, { day, hours })
+  return say(`dear.${how}`, { dear, hours })
 }
 
 /** Who made the causes, and these without a stop between them, but for one behind that of which the reason is unknown. @param unknown its place; -1 for none */
@@ -187,9 +187,11 @@ function spreadOf(
 ): readonly string[] {
   // An own dimension is somebody.
   const isKey = none.includes('key') && !names.some(({ of }) => of !== 'model')
-  const of = none.includes('hour') ? (isKey ? 'both' : 'hour') : isKey ? 'key' : null
-  if (of === null) return []
-  return [say(isBesideCauses ? `none.${of}` : `none.${of}.stands`)]
+  const isHour = none.includes('hour')
+  if (!isKey && !isHour) return []
+  // Beside causes, few words: a key is asked for before an hour.
+  if (isBesideCauses) return [say(isKey ? 'none.key' : 'none.hour')]
+  return [say(`none.${isKey && isHour ? 'both' : isKey ? 'key' : 'hour'}.stands`)]
 }
 
 const hoursOf = (spans: MainCause['spans'], { hours, list }: Speech) =>
@@ -338,9 +340,9 @@ function timesOf(part: WhyPart & { readonly now: number; readonly usual: number 
   return roundTimes(now / usual)
 }
 
-/** A ratio as it is said: with one digit below 10. */
+/** A ratio as it is said: with one digit below 10, and no less than shows that it is more than one. */
 const roundTimes = (times: number) =>
-  times < 10 ? Number(times.toFixed(times < 2 ? 2 : 1)) : Math.round(times)
+  times < 10 ? Number(times.toFixed(times < leastCause ? 2 : 1)) : Math.round(times)
 
 /** A part of fewer of the amount beyond a usual day, more or less, is said with all else. */
 const leastPart = 0.1

@@ -254,9 +254,11 @@ function dearestState(day: DearestDay, data: PageData, speech: Speech): State {
   const whole =
     usual === null
       ? start
-      : isInRange
-        ? say('dear.inRange', { dear: start })
-        : say('dear.usual', { dear: start, usual: speech.amounts(unit).about(usual) })
+      : say('dear.end', {
+          dear: isInRange
+            ? say('dear.inRange', { dear: start })
+            : say('dear.usual', { dear: start, usual: speech.amounts(unit).about(usual) }),
+        })
   return {
     ...{ tone: 'good', isDay: true, query: queryOfDay(day, data, speech) },
     text: html`${label} <b>${unbroken(start)}</b>${unbroken(whole.slice(start.length))}`,
