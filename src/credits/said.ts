@@ -58,6 +58,10 @@ export function saidIn(fields: readonly Field[]): SaidCredits {
 export const remainingOf = (body: JsonObject): number | null =>
   leftIn(perhapsLeftIn(fieldsOf(body)))
 
+/** The same of the body of another endpoint, which may also tell how many seconds, attempts or places in a queue are left. */
+export const remainingBeside = (body: JsonObject): number | null =>
+  leftIn(perhapsLeftIn(fieldsOf(body)).filter(isSurelyLeft))
+
 /**
  * The same, or the likeliest of several: for who looks how it moves. The whole comes before lines of lists, and a name before the name
  * of the object around it.
@@ -98,6 +102,15 @@ const perhapsLeftIn = (fields: readonly Field[]): readonly Field[] =>
         ofMoney.test(name) ||
         (/balance/.test(name) && !ofCounts.test(within))),
   )
+
+const ofBalance = /(?:^|[ _])balance(?:_|$)/
+
+/** Whether names say that the amount is credits, money or a balance. A bare `remaining` says so outside of other objects. */
+const isSurelyLeft = ({ name, within }: Field): boolean =>
+  ofMoney.test(name) ||
+  ofBalance.test(name) ||
+  (left.test(name) && (ofMoney.test(within) || ofBalance.test(within))) ||
+  (name === 'remaining' && within === '')
 
 /** What is left; null if several different amounts may be it. */
 function leftIn(amounts: readonly Field[]): number | null {

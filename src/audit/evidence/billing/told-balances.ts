@@ -1,6 +1,6 @@
-import { remainingOf } from '../../../credits/said.ts'
+import { remainingBeside, remainingOf } from '../../../credits/said.ts'
 import { readPackedBodies } from '../../../store/attempts/packed-bodies.ts'
-import { isObject, jsonOf } from '../../../user/json.ts'
+import { isObject, type JsonObject, jsonOf } from '../../../user/json.ts'
 import { decodeEvents } from '../events.ts'
 import type { PricedEvidence } from './price-table.ts'
 
@@ -21,7 +21,7 @@ const slotsAtOnce = 20_000
 const mayTell = `run_id = $1 AND credits_remaining IS NULL
   AND (endpoint = 'credits' OR regexp_matches(body, '"[a-z_]*(?:remaining|balance|left)[a-z_]*"\\s*:', 'i'))`
 
-/** The balances that a run was told without a header: whole numbers that are named as what remains. */
+/** The balances that a run was told without a header: whole numbers. */
 export async function toldBalances(
   { store }: PricedEvidence,
   runId: string,
@@ -36,10 +36,11 @@ export async function toldBalances(
     const rows = await store.rows<{
       slot: number
       retry: number
+      isPage: boolean
       body: string | null
       packedAt: number | null
     }>(
-      `SELECT slot::DOUBLE AS slot, retry, body, packed_at AS "packedAt"
+      `SELECT slot::DOUBLE AS slot, retry, endpoint = 'credits' AS "isPage", body, packed_at AS "packedAt"
        FROM bodies JOIN attempts USING (run_id, slot, retry)
        WHERE ${mayTell} AND slot >= $2::DOUBLE AND slot < $3::DOUBLE`,
       [runId, from, from + slotsAtOnce],
@@ -48,8 +49,8 @@ export async function toldBalances(
       store.path,
       rows.map(({ packedAt }) => packedAt),
     )
-    for (const [at, { slot, retry, body }] of rows.entries()) {
-      const balance = balanceIn(body ?? packed[at] ?? '')
+    for (const [at, { slot, retry, isPage, body }] of rows.entries()) {
+      const balance = balanceIn(body ?? packed[at] ?? '', isPage ? remainingOf : remainingBeside)
       if (balance !== null && Number.isSafeInteger(balance)) told.push({ slot, retry, balance })
     }
   }
@@ -57,10 +58,10 @@ export async function toldBalances(
 }
 
 /** Of a document, or of the last event of a stream that tells one. */
-function balanceIn(body: string): number | null {
+function balanceIn(body: string, readFrom: (body: JsonObject) => number | null): number | null {
   const whole = jsonOf(body)
   const documents =
     whole === undefined ? decodeEvents(body).events.map(({ json }) => json) : [whole]
-  const told = documents.map((each) => (isObject(each) ? remainingOf(each) : null))
+  const told = documents.map((each) => (isObject(each) ? readFrom(each) : null))
   return told.findLast((balance) => balance !== null) ?? null
 }

@@ -216,6 +216,31 @@ test('a value is that of the header, else a balance or remaining number in the b
   })
 })
 
+test('beside a generation, only what is named as credits, money or a balance is a value', async () => {
+  const cases: readonly (readonly [body: string, value: number])[] = [
+    ...['{"choices":[],"queue":{"seconds_left":12}}', '{"context_left":190000}'].map(
+      (body) => [body, none] as const,
+    ),
+    ['{"error":{"attempts_left":2}}', none],
+    ['{"error":{"remaining":0}}', none],
+    ['{"queue":{"remaining":3},"load_balancer":4}', none],
+    ['{"left":5}', none],
+    ['{"queue":{"seconds_left":12},"account":{"balance":97}}', 97],
+    ['{"usage":{"creditsLeft":"96"},"context_left":190000}', 96],
+    ['{"credits":{"left":95}}', 95],
+    ['{"remaining":94}', 94],
+    ['{"left_credits":93,"time_left":30}', 93],
+    ['data: {"usage":{"remaining_credits":92}}\n\ndata: {"time_left":30}\n\n', 92],
+  ]
+  const rows = cases.map((_, slot) => attempt(slot))
+  const bodies = cases.map(([body], slot) => ({
+    ...{ runId: 'a', slot, retry: 0, headers: '', body, truncated: false },
+  }))
+  expect(await columns(rows, ['value'], { bodies })).toEqual({
+    value: cases.map(([, value]) => value),
+  })
+})
+
 test('steps that send the same have one number', async () => {
   const template = (nth: number, step: string, body: string | null): TemplateRow => ({
     ...{ runId: 'a', template: nth, step, method: 'POST', path: '/v1', headers: '{}', body },
