@@ -29,7 +29,6 @@ export class Reading {
   readonly #stops: readonly string[]
   readonly #n: number
   readonly #secrets: Secrets
-  /** Texts of deltas, by choice and place. */
   #usage: { readonly prompt: number; readonly completion: number } | null = null
 
   /**
@@ -144,6 +143,7 @@ export class Reading {
     )
   }
 
+  /** Texts of deltas, by choice and place. */
   readonly #textAt = onceForEach((_path: string) => new StreamedText(this.#secrets))
 
   #draft(index: number): Draft {
