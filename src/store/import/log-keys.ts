@@ -55,12 +55,15 @@ export function hiddenTexts<T>(value: T, keys: LogKeys): T {
 /** What looks like a key in a text, or is the value of a member with such a name. */
 export function* keysIn(text: string): Generator<string> {
   yield* alikeIn(text)
-  for (const [, value] of text.matchAll(namedKeys)) yield value!.replaceAll('\\/', '/')
+  for (const named of [namedPhrases, namedKeys])
+    for (const [, value] of text.matchAll(named)) yield value!.replaceAll('\\/', '/')
 }
 
-/** A value may begin with a scheme, such as `Basic`. */
+/** A phrase may be a secret as a whole. */
+const namedPhrases = /"[\w-]*(?:secret|password)"\s*:\s*"((?:[^"\\\r\n]|\\\/){8,})/gi
+/** A key has no blank: before one, only the name of a scheme may stand, and a sentence is none. */
 const namedKeys =
-  /"[\w-]*(?:api_?key|authorization|secret|password|token)"\s*:\s*"(?:\w+ +)?((?:[^"\\\s]|\\\/){8,})/gi
+  /"[\w-]*(?:api_?key|authorization|token)"\s*:\s*"(?:(?:Basic|Bearer|Digest|Token|ApiKey) +)?((?:[^"\\\s]|\\\/){8,})(?![^"\\])/gi
 
 const tokens = /"(?:[^"\\]|\\.)*"|[{}[\]:,]/g
 
