@@ -1,8 +1,10 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import {
   checkTimeZone,
   endOfDayUs,
   instantMs,
+  offsetChanges,
   parseMoment,
   shiftDaysUs,
   startOfDayUs,
@@ -95,4 +97,19 @@ test.each([
   ['2026-02-28T10:00', null],
 ])('%s is the instant %s', (text, ms) => {
   expect(instantMs(text)).toBe(ms)
+})
+
+test('the changes of a clock are found from any microsecond to any other, each at its own second', () => {
+  const atUs = utc(2026, 10, 25, 1)
+  const change = { atUs, beforeUs: 7200e6, afterUs: 3600e6 }
+  const near = fc.integer({ min: -2_500_000, max: 2_500_000 })
+  const weeks = fc.integer({ min: 0, max: 3 }).map((count) => count * 7 * 86_400e6)
+  fc.assert(
+    fc.property(near, near, weeks, weeks, (first, last, before, after) => {
+      const [fromUs, toUs] = [atUs + first - before, atUs + last + after]
+      const found = offsetChanges(fromUs, toUs, 'Europe/Berlin')
+      expect(found).toEqual(fromUs < atUs && toUs >= atUs ? [change] : [])
+    }),
+  )
+  expect(offsetChanges(atUs - 5 * 86_400e6, atUs + 300_000, 'Europe/Berlin')).toEqual([change])
 })

@@ -88,6 +88,8 @@ export interface OffsetChange {
 /** No zone changes its clock twice within these. */
 const stepUs = 7 * dayUs
 
+const wholeSecond = (us: number): number => Math.floor(us / 1e6) * 1e6
+
 /** The changes of a zone's clock in a period, each at a whole second. */
 export function offsetChanges(
   fromUs: number,
@@ -96,12 +98,14 @@ export function offsetChanges(
 ): readonly OffsetChange[] {
   const aheadAt = (us: number) => (wallMs(us, timezone) - Math.floor(us / 1000)) * 1000
   const changes: OffsetChange[] = []
-  for (let at = fromUs, before = aheadAt(fromUs); at < toUs; at += stepUs) {
-    let [low, high] = [at, Math.min(at + stepUs, toUs)]
+  // The search halves between whole seconds; a change is at one.
+  const [first, last] = [wholeSecond(fromUs), wholeSecond(toUs)]
+  for (let at = first, before = aheadAt(first); at < last; at += stepUs) {
+    let [low, high] = [at, Math.min(at + stepUs, last)]
     const after = aheadAt(high)
     if (after === before) continue
     while (high - low > 1e6) {
-      const middle = Math.floor((low + high) / 2e6) * 1e6
+      const middle = wholeSecond((low + high) / 2)
       if (aheadAt(middle) === before) low = middle
       else high = middle
     }
