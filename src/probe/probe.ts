@@ -16,6 +16,7 @@ import { endRun, startRun, withoutCredentials } from '../store/runs/runs.ts'
 import type { Store } from '../store/session/open.ts'
 import { inSession, type Session } from '../store/session/session.ts'
 import { reasonOf } from '../user/reason.ts'
+import { UserError } from '../user/user-error.ts'
 import type { Work } from '../user/work.ts'
 import { firstReads } from './balances.ts'
 import { type BorderInputs, type BorderSearch, borderInputs } from './border-inputs.ts'
@@ -89,13 +90,32 @@ export interface TooDear {
  */
 export async function probe(given: ProbeOptions): Promise<ProbeResult> {
   const options = complete(given)
-  return inSession(options.store, {}, (session) => askAll(session, options), { writes: 'attempts' })
+  let unrestored: string | null = null
+  const asking = (session: Session) =>
+    askAll(session, options, (sentence) => {
+      unrestored = sentence
+    })
+  try {
+    const result = await inSession(options.store, {}, asking, { writes: 'attempts' })
+    return { ...result, unrestored }
+  } catch (error) {
+    throw unrestored === null ? error : withSentence(error, unrestored)
+  }
 }
 
+/** The error that ended a probe, which tells also that the balance is not as it was. */
+function withSentence(error: unknown, sentence: string): Error {
+  if (error instanceof UserError) return new UserError(error.code, `${error.message}\n${sentence}`)
+  const ended = error instanceof Error ? error.stack : String(error)
+  return new Error(`${sentence}\n${ended}`, { cause: error })
+}
+
+/** @param onUnrestored called if the balance is not as it was before, with the reason as a sentence */
 async function askAll(
   session: Session,
   options: ReturnType<typeof complete>,
-): Promise<ProbeResult> {
+  onUnrestored: (sentence: string) => void,
+): Promise<Omit<ProbeResult, 'unrestored'>> {
   const { contract, runId, baseUrl } = options
   const url = new URL(baseUrl)
   const transport =
@@ -180,15 +200,15 @@ async function askAll(
       prober.recording.flush()
     }
   }
-  let unrestored: string | null = null
   try {
     await (options.borders === null ? askQuestions() : searchBorders(options.borders))
   } catch (error) {
     if (!(error instanceof Interrupted)) throw error
     interrupted = true
   } finally {
+    const unrestored = await restored(options.operator, balanceBefore, prober)
+    if (unrestored !== null) onUnrestored(unrestored)
     prober.recording.flush()
-    if (balanceBefore !== null) unrestored = await restored(options.operator, balanceBefore)
     await recorder.close()
     await endRun(session, runId, {
       endedUs: prober.now(),
@@ -206,7 +226,6 @@ async function askAll(
     interrupted,
     tooDear,
     borderInputs: found,
-    unrestored,
     asked: [...answers.keys()],
     profile: {
       version: profileVersion,
@@ -223,14 +242,20 @@ async function askAll(
 }
 
 /** Sets the balance as it was. A failure must not cost the answers, which are paid for. @returns its sentence, or null */
-const restored = (operator: Operator | null, credits: number): Promise<string | null> =>
-  operator === null
-    ? Promise.resolve(null)
-    : operator.setBalance(credits).then(
-        () => null,
-        (error) =>
-          `The balance before the probe was ${credits} credits, and the operator could not restore it: ${reasonOf(error)}`,
-      )
+async function restored(
+  operator: Operator | null,
+  credits: number | null,
+  { hasSetBalance }: Prober,
+): Promise<string | null> {
+  if (operator === null || (credits === null && !hasSetBalance)) return null
+  if (credits === null)
+    return 'The operator set the balance, and the balance before the probe is not known, so it is not restored.'
+  return operator.setBalance(credits).then(
+    () => null,
+    (error) =>
+      `The balance before the probe was ${credits} credits, and the operator could not restore it: ${reasonOf(error)}`,
+  )
+}
 
 /** Defaults: the clock of this machine, and no operator. */
 function complete(given: ProbeOptions) {

@@ -175,6 +175,11 @@ export class Prober {
     this.options.budget.forgetBalance()
   }
 
+  /** Whether the balance may be one that the probe set. */
+  get hasSetBalance(): boolean {
+    return this.balanceEra > 0
+  }
+
   /** The limit per minute, from the last limit header that has one, or from the balance. */
   async minuteLimit(): Promise<number | null> {
     const shown = this.responses

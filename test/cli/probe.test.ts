@@ -5,6 +5,7 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
 import { parse as parseYaml } from 'yaml'
@@ -354,6 +355,52 @@ Different answers of the same probe, so the service need not have changed:
   await probe(again, '--diff', before)
   const { credits_spent } = parseDeploymentProfile(parseYaml(readFileSync(again, 'utf8')), again)
   expect(credits_spent).toBeGreaterThan(profile.credits_spent)
+})
+
+test('a balance that was not restored is told, and nothing is asked once more', {
+  tags: 'whole',
+}, async () => {
+  const path = folder()
+  const service = await startService({ seed: 3, timeScale: 8 })
+  onTestFinished(() => service.close())
+  const balances: unknown[] = []
+  const operator = createServer(async (request, response) => {
+    const { balance } = JSON.parse(await text(request))
+    if (balance !== undefined) balances.push(balance)
+    response.statusCode = balances.length === 1 ? 503 : 200
+    response.end(JSON.stringify({ account: 1 }))
+  })
+  await new Promise<void>((done) => operator.listen(0, '127.0.0.1', done))
+  onTestFinished(() => void operator.close())
+  const { port } = operator.address() as AddressInfo
+  const before = join(path, 'before.yaml')
+  const probe = (...extra: readonly string[]) =>
+    assay(
+      [
+        ...['probe', '--base-url', service.baseUrl, '--db', join(path, 'a.duckdb')],
+        ...['--only', 'G-02', '--time-scale', '8', ...extra],
+      ],
+      { ASSAY_API_KEY: service.keys[1]!.apiKey, ASSAY_OPERATOR_KEY: 'operator' },
+    )
+  await probe('--out', before)
+  const profile = parseYaml(readFileSync(before, 'utf8'))
+  profile.answers['G-02'].is = { 'svc-k2.5': true }
+  writeFileSync(before, JSON.stringify(profile))
+  const out = join(path, 'now.yaml')
+  const ended = await probe(
+    '--operator',
+    `http://127.0.0.1:${port}`,
+    '--diff',
+    before,
+    '--out',
+    out,
+  )
+  expect(ended.code).toBe(3)
+  expect(ended.stdout.replaceAll(/\n {6}/g, ' ')).toContain('--only G-02 asks again')
+  expect(ended.stderr.replaceAll(/\n {6}/g, ' ')).toContain(
+    `The balance before the probe was ${balances[0]} credits, and the operator could not restore it: `,
+  )
+  expect(balances).toHaveLength(1)
 })
 
 test('a change that one of two probes did not decide says that it may flip', {

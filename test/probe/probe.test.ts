@@ -12,6 +12,7 @@ import { probe } from '../../src/probe/probe.ts'
 import { algorithmOf } from '../../src/probe/questions/algorithm.ts'
 import { questions } from '../../src/probe/questions/list.ts'
 import { openStore } from '../../src/store/session/open.ts'
+import { UserError } from '../../src/user/user-error.ts'
 import { arrivalOf } from '../limits/limited-requests.ts'
 import { probeService } from './probing.ts'
 
@@ -225,4 +226,21 @@ test('answers are kept, and the run ends, if the operator cannot restore the bal
   expect(await store.rows('SELECT verdict, ended_us IS NOT NULL AS ended FROM runs')).toEqual([
     { verdict: 'valid', ended: true },
   ])
+})
+
+test('an error that ends a probe tells also that the balance could not be restored', async () => {
+  const down = () => Promise.reject(new UserError('operator', 'The operator is down.'))
+  const ended = probeService({ only: ['G-24'], setBalance: down })
+  await expect(ended).rejects.toMatchObject({
+    code: 'operator',
+    message:
+      'The operator is down.\nThe balance before the probe was 900 credits, and the operator could not restore it: The operator is down.',
+  })
+  const wrong = probeService({
+    only: ['G-24'],
+    setBalance: () => Promise.reject(new TypeError('no such thing')),
+  })
+  await expect(wrong).rejects.toThrow(
+    /^The balance before the probe was 900 credits, .* no such thing\nTypeError: no such thing\n +at /,
+  )
 })

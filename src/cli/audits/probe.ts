@@ -68,8 +68,8 @@ export async function probeAction(options: Options): Promise<void> {
   const stop = new AbortController()
   const ignoreSignals = onStopSignal(() => stop.abort())
   try {
-    const ask = (gaps: readonly GapId[], most: number) =>
-      shown(({ onProgress, say }) =>
+    const ask = async (gaps: readonly GapId[], most: number) => {
+      const result = await shown(({ onProgress, say }) =>
         probe(store, {
           contract,
           baseUrl,
@@ -92,24 +92,31 @@ export async function probeAction(options: Options): Promise<void> {
             ),
         }),
       )
+      // At once: what follows may fail.
+      if (result.unrestored !== null) {
+        process.stderr.write(paragraphs(`${result.unrestored}\n`, process.stderr))
+        process.exitCode = exit.failed
+      }
+      return result
+    }
     const { profile: told, asked, tooDear, ...first } = await ask(only, maxCredits)
     // An incomplete profile never replaces a complete one.
     const part = first.interrupted && existsSync(options.out)
     const path = part ? `${options.out}.interrupted` : options.out
     let profile = there === null || part ? told : joined(there, told, asked)
     writeOutput(path, stringify(profile, { lineWidth: 100 }))
-    let { interrupted, unrestored } = first
+    let { interrupted } = first
     let changes = older === null ? null : profileChanges(older, told, asked)
     const flips = gapsToAskAgain(changes ?? [])
     const left = maxCredits - told.credits_spent
-    if (flips.length > 0 && left > 0 && !interrupted) {
+    // A further probe would take a balance that was not restored for that of the account.
+    if (flips.length > 0 && left > 0 && !interrupted && first.unrestored === null) {
       process.stderr.write(paragraphs(`${againText(flips, left)}\n`, process.stderr))
       const further = await ask(flips, left)
       changes = askedAgain(changes!, further.profile)
       profile = { ...profile, credits_spent: profile.credits_spent + further.profile.credits_spent }
       writeOutput(path, stringify(profile, { lineWidth: 100 }))
       interrupted = further.interrupted
-      unrestored = further.unrestored
     }
     process.stdout.write(
       options.json
@@ -127,10 +134,6 @@ export async function probeAction(options: Options): Promise<void> {
               'judges by what the probe found',
             ),
     )
-    if (unrestored !== null) {
-      process.stderr.write(paragraphs(`${unrestored}\n`, process.stderr))
-      process.exitCode = exit.failed
-    }
     if (interrupted) process.exitCode = exit.interrupted
   } finally {
     ignoreSignals()
