@@ -41,7 +41,7 @@ import { witnessOf } from './log-witness.ts'
 import { keptOfEach, LoggedCosts } from './logged-costs.ts'
 import { Repeats } from './repeats.ts'
 import { RowIds } from './row-ids.ts'
-import { mostRows, SharedIds } from './shared-ids.ts'
+import { SharedIds, unheldText } from './shared-ids.ts'
 
 export interface LogAudit extends Work {
   /** The log: JSON Lines, a JSON list, or CSV; also compressed. */
@@ -154,14 +154,14 @@ function judgeLog(
     for (const line of lines()) {
       log.signal?.throwIfAborted()
       const as = line.id === null ? null : shared.unheldAs(line.id)
-      if (as === 'part') costs.addPart(line)
-      else if (as === 'itself') judgeLine(line)
+      if (as === 'itself') judgeLine(line)
+      else if (as !== null) costs.addPart(line, as)
     }
   }
   const verdicts: Readonly<Record<string, Verdict>> = lookup({
     'PRICE-01': usageVerdict(seen),
     'PRICE-04': costs.verdict(judge),
-    'PRICE-05': rowsVerdict(seen, repeats, shared.unheld, costs),
+    'PRICE-05': rowsVerdict(seen, repeats, shared, costs),
     'PRICE-08': costs.sums(),
   })
   const unseen = notObserved(
@@ -273,7 +273,7 @@ function usageVerdict({ counted, flagged, unreadCounts }: Look): Verdict {
 function rowsVerdict(
   { rows, misdated, ids, firstMs }: Look,
   repeats: Repeats,
-  unheld: number,
+  { unheld, unheldWhy }: SharedIds,
   costs: LoggedCosts,
 ): Verdict {
   if (rows === 0) return notObserved('rows of a log')
@@ -289,7 +289,7 @@ function rowsVerdict(
   if (unheld > 0)
     return inconclusive(
       rows,
-      `${counted(unheld, 'id')} ${unheld === 1 ? 'is' : 'are'} of too many rows to be compared (more than ${grouped(mostRows)} of one id, or too many at once)`,
+      `the log has ${unheldText(unheldWhy)}, so ${counted(unheld, 'id')} ${unheld === 1 ? 'is' : 'are'} not compared`,
     )
   const parts = ['rows with one id', 'times']
   const tested = [

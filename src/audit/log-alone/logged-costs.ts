@@ -10,7 +10,7 @@ import { type UnreadableCost, unlessUnreadable } from '../evidence/prices/unread
 import { fail, inconclusive, notObserved, pass, type Verdict, type Witness } from '../verdict.ts'
 import type { LoggedRequest } from './log-lines.ts'
 import { witnessOf } from './log-witness.ts'
-import { mostRows } from './shared-ids.ts'
+import { type Unheld, unheldText } from './shared-ids.ts'
 
 /** Judged rows that are kept for witnesses and explanations; all are counted. Right ones, which may contradict an explanation, are of all times. */
 export const keptOfEach = 2_000
@@ -106,6 +106,7 @@ export class LoggedCosts {
   readonly #unreadable: UnreadableCost[] = []
   readonly #parts: LoggedRequest[] = []
   #partCount = 0
+  readonly #partsWhy = new Set<Unheld>()
   readonly counts = { right: 0, wrong: 0, open: 0 }
   /** Wrong ones that are not below those of the contract. */
   #above = 0
@@ -137,12 +138,13 @@ export class LoggedCosts {
   }
 
   /** A cost that is a part of a charge whose other rows are not known. */
-  addPart(line: LoggedRequest): void {
+  addPart(line: LoggedRequest, why: Unheld): void {
     if (line.unreadable !== null) this.addUnreadable(line, line.unreadable)
     if (line.statement === null) return
     this.counts.open++
     if (this.#parts.length < keptParts) this.#parts.push(line)
     this.#partCount++
+    this.#partsWhy.add(why)
     this.#addSum(line, { wrong: 0, logged: line.statement.value, expected: zero, unknown: 1 })
   }
 
@@ -168,9 +170,9 @@ export class LoggedCosts {
     if (this.#partCount === 0 || verdict.verdict === 'fail') return verdict
     return inconclusive(
       this.all,
-      `${grouped(this.#partCount)} of ${grouped(this.all)} costs are in rows of an id with more than ${grouped(mostRows)} rows, which may be one charge and are not added up`,
+      `${grouped(this.#partCount)} of ${grouped(this.all)} costs are in ${unheldText(this.#partsWhy)}, which may be one charge and are not added up`,
       this.#parts.map((line) =>
-        witnessOf(line, null, '', `${line.statement!.text} in one of many rows with this id`),
+        witnessOf(line, null, '', `${line.statement!.text} in one of several rows with this id`),
       ),
     )
   }

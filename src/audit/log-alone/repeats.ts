@@ -48,7 +48,7 @@ export class Repeats {
     const of = this.#ofSeveral
     return of === 0
       ? undefined
-      : `${counted(of, 'id')} ${of === 1 ? 'is' : 'are'} of rows with more than ${mostContents} different counts, so equal ones may be several requests`
+      : `${counted(of, 'id')} ${of === 1 ? 'has' : 'have'} rows with more than ${mostContents} different counts, so equal ones may be several requests`
   }
 
   witnesses(): readonly Witness[] {

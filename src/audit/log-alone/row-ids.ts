@@ -27,6 +27,26 @@ export class RowIds {
   }
 }
 
+/** Values by the hash of an id. */
+export class IdMap<Value> {
+  // A map holds at most 2^24 values.
+  readonly #shards = Array.from({ length: shards }, () => new Map<number, Value>())
+
+  get(id: string): Value | undefined {
+    const hash = hashOf(id)
+    return this.#shards[hash % shards]!.get(hash)
+  }
+
+  set(id: string, value: Value): void {
+    const hash = hashOf(id)
+    this.#shards[hash % shards]!.set(hash, value)
+  }
+
+  get size(): number {
+    return this.#shards.reduce((all, { size }) => all + size, 0)
+  }
+}
+
 /** Two FNV-1a hashes of 26 bits. */
 function hashOf(text: string): number {
   let [a, b] = [0x811c9dc5, 0xcbf29ce4]

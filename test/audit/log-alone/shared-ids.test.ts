@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import type { LoggedRequest } from '../../../src/audit/log-alone/log-lines.ts'
+import { SharedIds, unheldText } from '../../../src/audit/log-alone/shared-ids.ts'
 import { row, rows, verdicts } from './litellm-rows.ts'
 
 /** A row of the request 3 without counts. */
@@ -65,7 +67,7 @@ describe('an id that many rows share', () => {
     expect((await verdicts(twice)).get('PRICE-05')).toMatchObject({
       verdict: 'pass',
       note: expect.stringContaining(
-        '1 id is of rows with more than 5 different counts, so equal ones may be several requests',
+        '1 id has rows with more than 5 different counts, so equal ones may be several requests',
       ),
     })
   })
@@ -91,4 +93,43 @@ test('a cost that is no number makes the charge of its id unknown', async () => 
       why: `1 of 40 costs at the log is no number: ${JSON.stringify(spend)}`,
     })
   }
+})
+
+describe('rows that are held', () => {
+  const line = { request: { usage: null }, statement: null } as LoggedRequest
+  const most = { rows: 30, held: 100 }
+
+  test('are at most so many, of all ids, however many rows each id has', () => {
+    const shared = new SharedIds(() => 30, most)
+    let [handedOut, mostHeld] = [0, 0]
+    for (let nth = 0; nth < 30; nth++)
+      for (let id = 0; id < 99; id++) {
+        if (shared.add(`${id}`, line) !== null) handedOut++
+        mostHeld = Math.max(mostHeld, [...shared.rest()].flat().length)
+      }
+    expect(mostHeld).toBe(100)
+    // Ids that are given up leave room for others.
+    expect(handedOut).toBe(3)
+    expect(shared.unheld).toBe(96)
+    expect([...shared.rest()]).toEqual([])
+  })
+
+  test('do not hinder the last row of an id', () => {
+    const shared = new SharedIds(() => 2, most)
+    const ids = Array.from({ length: 101 }, (_, nth) => `${nth}`)
+    for (const id of ids) shared.add(id, line)
+    expect(ids.filter((id) => shared.add(id, line) !== null)).toHaveLength(100)
+    expect(['0', '100'].map((id) => shared.unheldAs(id))).toEqual([null, 'full'])
+    expect([...shared.unheldWhy]).toEqual(['full'])
+  })
+
+  test('are told apart from an id with too many rows', () => {
+    const shared = new SharedIds(() => 31, most)
+    shared.add('a', line)
+    expect(shared.unheldAs('a')).toBe('long')
+    expect(unheldText(shared.unheldWhy)).toBe('rows of an id with more than 1,000 rows')
+    expect(unheldText(new Set(['full', 'long']))).toBe(
+      'rows of an id with more than 1,000 rows, and rows of ids that are too many to be held at once (order the log by id)',
+    )
+  })
 })
