@@ -63,6 +63,23 @@ test('a prompt with sound or pictures may cost as much as all of it in them', ()
 })
 
 test.each([
+  [{ type: 'image_url', image_url: { url: 'https://x.example/y.png' } }, ['input_image']],
+  [{ type: 'image', source: { type: 'base64', media_type: 'image/png' } }, ['input_image']],
+  [{ inlineData: { mimeType: 'image/png', data: '' } }, ['input_image']],
+  [{ file_data: { mime_type: 'image/png', file_uri: 'a' } }, ['input_image']],
+  [{ inline_data: { mime_type: 'audio/wav', data: '' } }, ['input_audio']],
+  [{ type: 'input_file', file_id: 'a' }, ['input_image']],
+  [{ type: 'document', source: { type: 'url', url: 'a' } }, ['input_image']],
+  [{ type: 'input_audio', input_audio: {} }, ['input_audio']],
+  [{ modalities: ['text', 'image'] }, []],
+  [{ properties: { image: { type: 'string' }, input_audio: { type: 'string' } } }, []],
+  [{ content: 'Say {"type":"image"}' }, []],
+])('%j has beside text: %j', (part, media) => {
+  expect(mediaOf(JSON.stringify(part))).toEqual(media)
+  expect(mediaOf(JSON.stringify(part, null, 2))).toEqual(media)
+})
+
+test.each([
   ['a model that only its body names', { model: null, body: { model: 'm' } }, '0.00017'],
   ['a number of choices that is no number', { body: { n: 'two' } }, '0.000169'],
   ['a bound of its answer in the body', { body: { max_tokens: 20 } }, '0.000271'],

@@ -49,9 +49,13 @@ interface AsSent {
   readonly media?: readonly PromptMedia[]
 }
 
+/** By the type of a part of a prompt, or of its bytes: the names alone may be of the answer or of a tool. */
 const shownMedia: readonly (readonly [shows: RegExp, media: PromptMedia])[] = [
-  [/"(?:input_audio|audio_url)"|"audio\//, 'input_audio'],
-  [/"(?:image|image_url|input_image|inline_?data)"/i, 'input_image'],
+  [/"type"\s*:\s*"(?:input_audio|audio_url)"|"m\w+_?type"\s*:\s*"audio\//i, 'input_audio'],
+  [
+    /"type"\s*:\s*"(?:image|image_url|input_image|input_file|document)"|"m\w+_?type"\s*:\s*"image\//i,
+    'input_image',
+  ],
 ]
 
 /** What a prompt has beside text, by the JSON of a request or of its messages. */
