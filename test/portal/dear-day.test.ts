@@ -343,11 +343,11 @@ test('a day that names nobody says its hours, and every one says why', {
     ...['26 times the requests', '10 AM–12 PM', '208 requests instead of about 8'],
   ])
   expect(byHour).toContain(
-    'Thursday, November 19: 296 credits instead of about 96, mostly 10 AM–12 PM. Show this day 26 times the requests, no single key 208 requests in these hours instead of about 8 70.3% of that day’s credits: 10 AM–12 PM (UTC) 200 credits more than on a usual weekday: more requests +200',
+    'Thursday, November 19: 296 credits instead of about 96, mostly 10 AM–12 PM. Show this day 26 times the requests, from several keys 208 requests in these hours instead of about 8 70.3% of that day’s credits: 10 AM–12 PM (UTC) 200 credits more than on a usual weekday: more requests +200',
   )
   const even = stateOf(await pageOf([...usual, ...spread(19, 8, hours)]))
   expect(even).toContain(
-    '288 credits instead of about 96. Show this day 3 times the requests, no single key 288 requests instead of about 96 192 credits more than on a usual weekday: more requests +192',
+    '288 credits instead of about 96. Show this day 3 times the requests, from several keys 288 requests instead of about 96 192 credits more than on a usual weekday: more requests +192',
   )
 })
 

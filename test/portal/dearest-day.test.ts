@@ -57,7 +57,7 @@ const whole = { tags: 'whole', timeout: 60_000 }
 test.each([
   [
     'en',
-    '✓ No unusual day. Dearest: Tuesday, November 24: €8.50, within the usual range. Show this day',
+    '✓ No unusual day. Costliest: Tuesday, November 24: €8.50, within the usual range. Show this day',
   ],
   [
     'de',
@@ -87,7 +87,7 @@ test(
   whole,
   async () => {
     expect(textOf(stateOf(await pageOf('steady')))).toContain(
-      'Dearest: Tuesday, November 24: €7.00 instead of about €5.12. Show this day',
+      'Costliest: Tuesday, November 24: €7.00 instead of about €5.12. Show this day',
     )
     expect(textOf(stateOf(await pageOf('credits')))).toContain(
       'No unusual day. Most used on Tuesday, November 24: 8.5 credits, within the usual range.',
@@ -114,9 +114,9 @@ test(
   async () => {
     const partly = textOf(stateOf(await pageOf('partly')))
     expect(partly).toContain('Highest known amount: Tuesday, November 24: €8.50')
-    expect(partly).not.toMatch(/No unusual day|Dearest/)
+    expect(partly).not.toMatch(/No unusual day|Costliest/)
     const few = textOf(stateOf(await pageOf('few')))
-    expect(few).toContain('Dearest day: Tuesday, November 3: €3.00')
+    expect(few).toContain('Costliest day: Tuesday, November 3: €3.00')
     expect(few).not.toMatch(/usual/)
   },
 )
@@ -128,8 +128,8 @@ test(
     const page = await pageOf('two')
     const state = textOf(stateOf(page))
     const places = [
-      '✓ EUR: no unusual day. Dearest: Tuesday, November 24: €8.50, within the usual range.',
-      '! Dearest day in USD: Wednesday, November 4: $90.00 instead of about $6.90, all of it 10–11 AM.',
+      '✓ EUR: no unusual day. Costliest: Tuesday, November 24: €8.50, within the usual range.',
+      '! Costliest day in USD: Wednesday, November 4: $90.00 instead of about $6.90, all of it 10–11 AM.',
     ].map((said) => state.indexOf(said))
     expect(places).toEqual(places.toSorted((a, b) => a - b))
     expect(places).not.toContain(-1)
@@ -151,7 +151,7 @@ test(
   async () => {
     const state = textOf(stateOf(await pageOf('weekend')))
     expect(state).toContain('! Unusual: Saturday, November 7')
-    expect(state).toContain('✓ Dearest day: Tuesday, November 24: €')
+    expect(state).toContain('✓ Costliest day: Tuesday, November 24: €')
     expect(state).not.toContain('No unusual day')
   },
 )

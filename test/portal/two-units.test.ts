@@ -60,7 +60,7 @@ test.each([
     )
     const said = key!.under.map((each) => (typeof each === 'object' ? textOf(each.text) : each))
     // Each amount says its currency.
-    expect([key!.label, key!.ofUnits, key!.value]).toEqual(['Highest-cost key', '', 'EUR: one'])
+    expect([key!.label, key!.ofUnits, key!.value]).toEqual(['Costliest key', '', 'EUR: one'])
     expect(said.filter(Boolean).map((each) => String(each).replace(/ +/g, ' ').trim())).toEqual([
       ...['€30.00 · 75.0%', ...last],
     ])
@@ -88,8 +88,8 @@ test('the line of the key on a phone has that of each currency, and none of one 
     )
     return line && textOf(line.text).replace(/ +/g, ' ').trim()
   }
-  expect(lineOf(['EUR'])).toBe('Highest-cost key one 75.0%')
-  expect(lineOf(['EUR', 'USD'])).toBe('Highest-cost key EUR: one 75.0% USD: two 90.0%')
+  expect(lineOf(['EUR'])).toBe('Costliest key one 75.0%')
+  expect(lineOf(['EUR', 'USD'])).toBe('Costliest key EUR: one 75.0% USD: two 90.0%')
   expect(lineOf(['EUR'], true)).toBe(false)
 })
 
@@ -141,7 +141,7 @@ describe('an account whose use went from dollars to euros', () => {
     )
     // In euros, 13 days of 0.75 by nova and 2.25 by lyra, and the 30 of orion; in dollars, 14 days of 0.5 and 1.5.
     expect(most).toBe(
-      'Highest-cost key EUR: key 1 €39.00 · 56.5% USD: key 1 $28.00 · 100.0% Highest-cost model EUR: orion €30.00 · 43.5% · new USD: lyra $21.00 · 75.0% shares of $28.00, before refunds',
+      'Costliest key EUR: key 1 €39.00 · 56.5% USD: key 1 $28.00 · 100.0% Costliest model EUR: orion €30.00 · 43.5% · new USD: lyra $21.00 · 75.0% shares of $28.00, before refunds',
     )
     expect(pay).toMatch(
       /^To pay for November about €7[5-8] and \$27\.00 An estimate, not an invoice\.$/,

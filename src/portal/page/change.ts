@@ -1,6 +1,7 @@
 import { type Html, html } from '../../user/html.ts'
 import type { NameRow } from '../figures/names.ts'
 import { beginUsOf, endedOn } from './answer.ts'
+import { isMoney } from './columns.ts'
 import type { PageData } from './page-shape.ts'
 import type { Speech } from './speech.ts'
 
@@ -81,5 +82,5 @@ export function changeWithoutDays(
       : ''
   return change === ''
     ? speech.say('most.onDay', { share: speech.share(used / amount), day: days })
-    : speech.say('card.without', { change, days })
+    : speech.say(isMoney(unit) ? 'card.without.cost' : 'card.without', { change, days })
 }

@@ -36,18 +36,23 @@ export function dearWords(dear: DearDay, speech: Speech): DearWords {
   const usual = speech.amounts(dear.unit).about(dear.usual)
   const who = whoOf(cause, speech)
   const parts = mainParts(cause.why)
-  const causes = parts.map((part) => withModels(part, dear.unit, hours !== '', speech))
-  const too = priceToo(parts, speech)
+  const named = areOfOneModel(parts) ? parts.filter(({ of }) => of !== 'model') : parts
+  const causes = parts.map((part) => ({
+    ...withModels(part, dear.unit, hours !== '', speech),
+    isNamed: named.includes(part),
+  }))
   const why = reasonOf(
     who,
     [
-      ...(too === null ? causes.map(({ text }) => text) : [too]),
+      ...causes.flatMap(({ text, isNamed }) => (isNamed ? text : [])),
       ...spreadOf(cause, causes.length > 0, speech),
     ],
-    parts.findIndex(isUnexplained),
+    named.findIndex(isUnexplained),
     speech,
   )
-  const figures = causes.map((each) => each.figures).filter(Boolean)
+  const figures = causes
+    .map(({ text, figures, isNamed }) => figures || (isNamed ? '' : text))
+    .filter(Boolean)
   const isOf = (of: WhyPart['of']) => parts.some((part) => part.of === of)
   return {
     headline: say('dear.end', {
@@ -100,14 +105,16 @@ function reasonOf(
 
 const isUnexplained = ({ of }: WhyPart) => of === 'price' || of === 'request'
 
-/** Of a price of the model that is used in the place of another one, both in one sentence; null of others. */
-function priceToo(parts: readonly WhyPart[], { say }: Speech): string | null {
+/** Whether a price that nothing explains is of the model that is used in the place of another one: the figures of the price have that, and the reason the price alone. */
+const areOfOneModel = (parts: readonly WhyPart[]): boolean => {
   const [price] = parts.flatMap((part) => (part.of === 'price' ? part : []))
-  const [model] = parts.flatMap((part) => (part.of === 'model' ? part : []))
-  if (price === undefined || model === undefined || price.model === null) return null
-  if (model.model !== price.model || model.instead === null) return null
-  const of = { model: price.model, instead: model.instead }
-  return say('why.price.too', { ...of, times: timesOf(price) })
+  return parts.some(
+    (part) =>
+      part.of === 'model' &&
+      part.instead !== null &&
+      price !== undefined &&
+      part.model === price.model,
+  )
 }
 
 /** Whether a text begins with the name of a model, which has no capital of its own. */

@@ -107,7 +107,11 @@ function comparedIn(
     const beyond = dears.reduce((sum, { amount, usual }) => sum + Number(amount) - usual, 0)
     const change = changeOf(Number(figure.value) - beyond, figure.previous, speech)
     const days = speech.list(dears.map(({ fromUs }) => speech.near(fromUs, data.toUs)))
-    return [speech.say('card.without', { days, change: `${of}${change}` })]
+    return [
+      speech.say(isMoney(unit) ? 'card.without.cost' : 'card.without', {
+        ...{ days, change: `${of}${change}` },
+      }),
+    ]
   })
   return [against(speech.list(changes.map(({ change }) => change)), data, speech), ...without]
 }
