@@ -1,13 +1,7 @@
-import { Heap } from '../../user/heap.ts'
-
-interface Due<Thing> {
-  readonly atUs: number
-  readonly thing: Thing
-}
-
-/** Things to do later, soonest first. */
+/** Things to do later, soonest first: a binary heap of (time, thing). */
 export class DueQueue<Thing> {
-  private readonly heap = new Heap<Due<Thing>>((a, b) => a.atUs - b.atUs)
+  private readonly times: number[] = []
+  private readonly things: Thing[] = []
   private readonly onSooner: () => void
 
   /** @param onSooner called when a thing is added that is due before all others */
@@ -16,33 +10,64 @@ export class DueQueue<Thing> {
   }
 
   get size(): number {
-    return this.heap.size
+    return this.times.length
   }
 
   /** When the first is due; Infinity if there is none. */
   get nextUs(): number {
-    return this.heap.first?.atUs ?? Infinity
+    return this.times[0] ?? Infinity
   }
 
   add(atUs: number, thing: Thing): void {
-    const due = { atUs, thing }
-    this.heap.push(due)
-    if (this.heap.first === due) this.onSooner()
+    const { times, things } = this
+    let at = times.length
+    times.push(atUs)
+    things.push(thing)
+    while (at > 0) {
+      const parent = (at - 1) >> 1
+      if (times[parent]! <= atUs) break
+      times[at] = times[parent]!
+      things[at] = things[parent]!
+      at = parent
+    }
+    times[at] = atUs
+    things[at] = thing
+    if (at === 0) this.onSooner()
   }
 
   /** Removes the first; the queue must not be empty. */
   take(): Thing {
-    const { thing } = this.heap.first!
-    this.heap.pop()
-    return thing
+    const { times, things } = this
+    const first = things[0]!
+    const lastTime = times.pop()!
+    const last = things.pop()!
+    const size = times.length
+    if (size === 0) return first
+    let at = 0
+    for (;;) {
+      let child = at * 2 + 1
+      if (child >= size) break
+      if (child + 1 < size && times[child + 1]! < times[child]!) child++
+      if (times[child]! >= lastTime) break
+      times[at] = times[child]!
+      things[at] = things[child]!
+      at = child
+    }
+    times[at] = lastTime
+    things[at] = last
+    return first
   }
 
   drop(isOver: (thing: Thing) => boolean): void {
-    for (const { atUs, thing } of this.heap.clear()) if (!isOver(thing)) this.add(atUs, thing)
+    const times = this.times.splice(0)
+    for (const [at, thing] of this.clear().entries()) {
+      if (!isOver(thing)) this.add(times[at]!, thing)
+    }
   }
 
   /** Removes all, in no order. */
   clear(): readonly Thing[] {
-    return this.heap.clear().map(({ thing }) => thing)
+    this.times.length = 0
+    return this.things.splice(0)
   }
 }

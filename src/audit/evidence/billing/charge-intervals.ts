@@ -1,5 +1,5 @@
 import type { Credits } from '../../../contract/contract.ts'
-import { Heap } from '../../../user/heap.ts'
+import { Heap } from '../heap.ts'
 import { isPlaced, type Operations, rowsWhere } from './operations.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { Heap } from '../../../user/heap.ts'
+import { Heap } from '../../evidence/heap.ts'
 import type { RateEvent } from './rate-events.ts'
 
 /** Orders by start, then by end, then by name, so that the order is the same on every machine. */

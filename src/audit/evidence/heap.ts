@@ -7,10 +7,6 @@ export class Heap<Item> {
     this.compare = compare
   }
 
-  get size(): number {
-    return this.items.length
-  }
-
   get first(): Item | undefined {
     return this.items[0]
   }
@@ -33,11 +29,6 @@ export class Heap<Item> {
     if (this.items.length === 0) return
     this.items[0] = last
     this.sink()
-  }
-
-  /** Removes all, in no order. */
-  clear(): readonly Item[] {
-    return this.items.splice(0)
   }
 
   /** Puts the first item into its place, after it has changed. */

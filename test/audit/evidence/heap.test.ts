@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { Heap } from '../../src/user/heap.ts'
+import { Heap } from '../../../src/audit/evidence/heap.ts'
 
 test('a heap gives back its items in order, whenever they are pushed, changed and popped', () => {
   const keys = fc.array(fc.integer({ min: 0, max: 20 }), { minLength: 1, maxLength: 40 })
