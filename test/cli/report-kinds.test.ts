@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { program } from '../../src/cli/commands/program.ts'
 import { reportCommand } from '../../src/cli/commands/report.ts'
 import { defaultContract } from '../../src/contract/default.ts'
+import { openStore } from '../../src/public/store.ts'
 import { importFile } from '../../src/store/import/import-file.ts'
 import { parseMapping } from '../../src/store/import/mapping.ts'
 import { seededStore } from '../report/seeded.ts'
@@ -158,6 +159,10 @@ test.each([
     '--png does nothing with report usage --format csv. Leave it out, or use report launch --format html, report run --format html, report audit --format html or report usage --format html.',
   ],
   ['usage --format csv --upload s3://bucket/x', '--upload with --format csv needs --out: a file.'],
+  [
+    'usage --format csv --key sk-abcdefgh',
+    '--key: number 1 may be an API key. Give its fingerprint, the first 12 digits of its SHA-256, or its name.',
+  ],
   ['audit --format json --json', '--json with --format json needs --out: a file.'],
   [
     'audit --log @log.jsonl',
@@ -188,4 +193,28 @@ test('the names of all written files are printed', async () => {
   )
   expect(pages.length).toBeGreaterThan(1)
   expect((await said(line)).split('\n').slice(0, -2)).toEqual([at('all.html'), ...pages])
+})
+
+test('a key is chosen by the name that a log has in place of its fingerprint', async () => {
+  const map = 'fields: { id: id, time: at, account: account, keyFp: key, credits: credits }'
+  const line = (id: string, key: string, credits: number) =>
+    `${JSON.stringify({ id, at: '2026-11-05T09:00:00Z', account: 'named', key, credits })}\n`
+  const id = '0d9c1f6e-7a52-4c1b-9b1e-5f3c2a7d8e90'
+  writeFileSync(at('named.jsonl'), line('a', 'billing', 6) + line('b', id, 3))
+  const store = await openStore(at('s.duckdb'))
+  await importFile(store, {
+    file: at('named.jsonl'),
+    mapping: parseMapping(`source: named\n${map}`),
+  })
+  store.close()
+  const used = async (key: string) =>
+    JSON.parse(await said(`usage --format json --account named --key ${key}`)).topKeys
+  expect(await used('billing')).toMatchObject([{ credits: 6, requests: 1 }])
+  expect(await used(id)).toMatchObject([{ credits: 3, requests: 1 }])
+})
+
+test('the page for a vendor takes its only format', async () => {
+  expect(await said('audit --for vendor --out @vendor --format html')).toContain(
+    at('vendor/findings.html'),
+  )
 })

@@ -25,11 +25,25 @@ test('a token has fingerprints of keys: those of a name, in whichever account it
   expect(await claims({})).not.toHaveProperty('keys')
 })
 
-test('a token never has a key: what is no fingerprint is refused, and the error has no letter of it', async () => {
-  const key = 'sk-live-Qm3vX8zLr0PtYw2K'
+test.each(['batch', 'Team Suche (EU-2)', 'svc-checkout-eu-west-1'])(
+  'a token has %s, a name that a log has in place of a fingerprint',
+  async (name) => {
+    expect(await claims({ keys: [name] })).toMatchObject({ keys: [name] })
+  },
+)
+
+test.each([
+  'sk-live-Qm3vX8zLr0PtYw2K',
+  'sk-abcdef',
+  'Qm3vX8zLr0PtYw2K',
+  'gsk_0a1B2c3D4e5F6g7H8',
+  '3f2a91c04d7e3f2a91c04d7e3f2a91c0',
+  '0d9c1f6e-7a52-4c1b-9b1e-5f3c2a7d8e90',
+  'QmvXzLrPtYwKabcdefghi',
+])('a token never has a key: %s is refused, and the error has no letter of it', async (key) => {
   const signed = claims({ keys: ['search', key] })
   await expect(signed).rejects.toThrow(
-    '--key: number 2 is no fingerprint (the first 12 digits of the SHA-256 of a key) and no known name of a key.',
+    '--key: number 2 may be an API key. Give its fingerprint, the first 12 digits of its SHA-256, or its name.',
   )
   await signed.catch((error: Error) => expect(error.message).not.toContain(key.slice(0, 4)))
 })

@@ -16,8 +16,8 @@ interface Kind {
   readonly takes: Readonly<Partial<Record<Format, readonly Name[]>>>
 }
 
-const ofAll = words('db for json')
-const ofFiles = words('format out upload')
+const ofAll = words('db for format json')
+const ofFiles = words('out upload')
 const ofCharts = words('timezone reports png')
 const ofUsage = words('timezone from to by source account key engine quarters keyNames contract')
 const ofHeld = words('grants settings')

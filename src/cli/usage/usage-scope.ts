@@ -126,9 +126,9 @@ export const keyNamesOf = (file?: string): KeyNames =>
     : parseKeyNames(textOf('--key-names', file, 'fingerprints and names'), file)
 
 /**
- * The account of --account, and the keys of --key, which names keys by their names or their fingerprints.
+ * The account of --account, and the keys of --key.
  *
- * @throws UserError for an empty name, and for what is neither a name nor a fingerprint
+ * @throws UserError for an empty name, and for what looks like a key
  */
 export function accountScopeOf(
   account: string | undefined,

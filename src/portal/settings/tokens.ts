@@ -1,7 +1,7 @@
 import { createPublicKey } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { fingerprintsOf } from '../../report/usage/key-names.ts'
+import { fingerprintsOf, isNoKey } from '../../report/usage/key-names.ts'
 import { userError } from '../../user/user-error.ts'
 import { Problem } from '../api/problem.ts'
 import { loadJose } from './jose.ts'
@@ -14,7 +14,7 @@ const toleranceS = 60
 /** What a token lets its bearer see. */
 export interface Bearer {
   readonly account: string
-  /** Fingerprints; null for all keys of the account, an empty list for none. */
+  /** Fingerprints, or what a log has in their place; null for all keys of the account, an empty list for none. */
   readonly keys: readonly string[] | null
   readonly shows: ReadonlySet<Shown>
   /** The origin that may embed the page; null for any of the settings. */
@@ -152,7 +152,7 @@ export interface TokenRequest {
   readonly account: string
   readonly forS: number
   readonly shows: readonly Shown[]
-  /** By fingerprint or by a name of the settings; null for all keys of the account. */
+  /** By a name of the settings, a fingerprint, or what a log has in its place; null for all keys of the account. */
   readonly keys: readonly string[] | null
   readonly origin: string | null
   readonly nowMs: number
@@ -169,7 +169,7 @@ const unlistedOrigin = (origin: string, { origins }: Settings) =>
 /**
  * Signs a token, as a backend does.
  *
- * @throws UserError for a lifetime over 24 h, a key that is given by neither its fingerprint nor its name, an origin that the
+ * @throws UserError for a lifetime over 24 h, what may be a key, an origin that the
  * settings do not list, or without the key that signs
  */
 export async function signToken(
@@ -179,7 +179,8 @@ export async function signToken(
 ): Promise<string> {
   const { account, forS, shows, origin, nowMs, id, privateKey } = request
   // Anyone who has a token can read it.
-  const keys = request.keys === null ? null : fingerprintsOf(request.keys, settings.keyNames)
+  const keys =
+    request.keys === null ? null : fingerprintsOf(request.keys, settings.keyNames, isNoKey)
   if (origin !== null && !settings.origins.includes(origin)) throw unlistedOrigin(origin, settings)
   if (forS > longestS || forS <= 0) {
     throw userError.usage('--for: expected more than 0 and at most 24h.')

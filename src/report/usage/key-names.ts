@@ -1,4 +1,5 @@
 import { fingerprintOf } from '../../attempt/fingerprint.ts'
+import { alikeIn } from '../../store/import/key-forms.ts'
 import { userError } from '../../user/user-error.ts'
 import { parseYaml } from '../../user/yaml.ts'
 
@@ -41,22 +42,31 @@ export function parseKeyNames(text: string, from: string): KeyNames {
   return Object.fromEntries(names)
 }
 
+/** A text that may be signed into a token, which anyone can read: a part of it that is as long as that of a key is a word. */
+export const isNoKey = (text: string): boolean =>
+  text.length <= longestName &&
+  alikeIn(text).length === 0 &&
+  text.split(/[^\p{L}\p{N}]+/u).every((part) => /^(?:.{0,8}|\p{L}{1,20})$/u.test(part))
+
 /**
- * The fingerprints of keys, each given by it or by a name. Keys of several accounts may share a name, and a scope is of one account.
+ * What rows have of keys, each given by a name, or as rows have it: a fingerprint, or what a log has in its place. Keys of several
+ * accounts may share a name, and a scope is of one account.
  *
- * @throws UserError for what is neither, such as a key, without a letter of it
+ * @param isSafe whether a text that is neither a name nor a fingerprint is no key
+ * @throws UserError for what may be a key, without a letter of it
  */
 export function fingerprintsOf(
   keys: readonly string[],
   names: Iterable<readonly [keyFp: string, name: string]>,
+  isSafe: (text: string) => boolean = (text) => alikeIn(text).length === 0,
 ): readonly string[] {
   const known = [...names]
   return keys.flatMap((key, nth) => {
     const named = known.filter(([, name]) => name === key).map(([keyFp]) => keyFp)
     if (named.length > 0) return named
-    if (fingerprint.test(key)) return [key]
+    if (fingerprint.test(key) || isSafe(key)) return [key]
     throw userError.usage(
-      `--key: number ${nth + 1} is no fingerprint (the first 12 digits of the SHA-256 of a key) and no known name of a key.`,
+      `--key: number ${nth + 1} may be an API key. Give its fingerprint, the first 12 digits of its SHA-256, or its name.`,
     )
   })
 }
