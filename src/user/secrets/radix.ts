@@ -72,7 +72,17 @@ export function nextRun(
   const { bits, values } = radix
   const least = Math.ceil((leastBytes * 8) / bits)
   const folds = bits >= 5
+  let readUntil = from
   for (let first = from; first + least <= end; first++) {
+    // The last byte that breaks a run makes each run before it too short.
+    const unread = Math.max(first, readUntil)
+    let at = first + least - 1
+    readUntil = at + 1
+    while (at >= unread && values[bytes[at]!]! !== breaks) at--
+    if (at >= unread) {
+      first = at
+      continue
+    }
     let last = lineEnd(bytes, first, end, values, folds)
     if (last === first) continue
     for (let line = last - first; folds; ) {
@@ -145,7 +155,7 @@ export const textTable = (isByteOfText: (byte: number) => boolean): Uint8Array =
     isByteOfText(byte) ? isText : byte === 0xef || (byte >= 0x80 && byte < 0xc0) ? mayBeWide : 0,
   )
 
-/** Finds stretches of bytes in a run of digits that may be text. */
+/** Finds stretches of bytes in a run of digits that may be text. It reads few of the others. */
 export class TextScan {
   /** The stretch that was found, of the bytes that begin at this digit. */
   from = 0
@@ -155,7 +165,6 @@ export class TextScan {
   private radix!: Radix
   private least = 0
   private phase = 0
-  private bytes = new Uint8Array(512)
   private length = 0
 
   /** @param table what each byte may be */
@@ -168,46 +177,39 @@ export class TextScan {
     this.run = run
     this.radix = radix
     this.least = least
-    this.decode(0)
+    this.begin(0)
   }
 
-  /** Reads the bytes that begin at a digit. */
-  private decode(phase: number): void {
+  /** Goes on with the bytes that begin at a digit. */
+  private begin(phase: number): void {
     this.phase = phase
     this.to = 0
-    const { digits, length } = this.run
-    const { bits } = this.radix
-    if (this.bytes.length < length) this.bytes = new Uint8Array(length)
-    let [value, have, at] = [0, 0, 0]
-    for (let digit = phase; digit < length; digit++) {
-      value = (value << bits) | digits[digit]!
-      have += bits
-      if (have < 8) continue
-      have -= 8
-      this.bytes[at++] = value >> have
-    }
-    this.length = at
+    this.length = Math.floor(((this.run.length - phase) * this.radix.bits) / 8)
   }
 
   /** Finds the next stretch. */
   next(): boolean {
-    for (; this.phase < this.radix.phases; this.decode(this.phase + 1)) {
-      for (let from = this.to; from + this.least <= this.length; ) {
-        let to = from
-        while (to < this.length && this.isText(to)) to++
-        if (to - from >= this.least) {
+    const { least } = this
+    for (; this.phase < this.radix.phases; this.begin(this.phase + 1)) {
+      for (let from = this.to; from + least <= this.length; ) {
+        // The last byte that is no text makes each stretch before it too short.
+        let at = from + least - 1
+        while (at >= from && this.isText(at)) at--
+        if (at < from) {
+          let to = from + least
+          while (to < this.length && this.isText(to)) to++
           this.from = from
           this.to = to
           return true
         }
-        from = to + 1
+        from = at + 1
       }
     }
     return false
   }
 
   private isText(nth: number): boolean {
-    const byte = this.bytes[nth]!
+    const byte = this.byteAt(nth)
     const kind = this.table[byte]!
     if (kind !== mayBeWide) return kind === isText
     return byte === 0xef ? this.isWide(nth) : this.isWide(nth - 1) || this.isWide(nth - 2)
@@ -215,12 +217,30 @@ export class TextScan {
 
   /** Whether a full-width letter begins here, in UTF-8. */
   private isWide(nth: number): boolean {
-    return this.bytes[nth] === 0xef && nth + 1 < this.length && (this.bytes[nth + 1]! | 1) === 0xbd
+    if (nth < 0 || nth + 1 >= this.length) return false
+    return this.byteAt(nth) === 0xef && (this.byteAt(nth + 1) | 1) === 0xbd
   }
 
-  /** The bytes of the stretch, until the next one is looked for. */
+  private byteAt(nth: number): number {
+    const { bits } = this.radix
+    const { digits } = this.run
+    const bit = 8 * nth
+    let digit = Math.floor(bit / bits)
+    let have = (digit + 1) * bits - bit
+    digit += this.phase
+    let value = digits[digit]!
+    while (have < 8) {
+      value = (value << bits) | digits[++digit]!
+      have += bits
+    }
+    return (value >> (have - 8)) & 255
+  }
+
+  /** The bytes of the stretch. */
   get found(): Uint8Array {
-    return this.bytes.subarray(this.from, this.to)
+    return Uint8Array.from({ length: this.to - this.from }, (_, nth) =>
+      this.byteAt(this.from + nth),
+    )
   }
 
   /** Where in the text some bytes of the stretch are written. */

@@ -1,5 +1,4 @@
 import { byteLists } from './byte-lists.ts'
-import type { EncodedIds } from './encoded-id.ts'
 import type { KeyIndex, Region } from './key-index.ts'
 import {
   type DigitRun,
@@ -23,7 +22,6 @@ const texts = textTable((byte) => (byte >= 32 && byte < 127) || [0, 9, 10, 13].i
 /** What to search for, and how. */
 export interface Wanted {
   readonly index: KeyIndex
-  readonly ids: EncodedIds
   /** Kinds of escapes. */
   readonly layers: readonly RegExp[]
   /** Secrets with fewer letters are not searched for. */
@@ -103,21 +101,18 @@ export class Search {
     return true
   }
 
-  /** Searches a run of digits where its bytes may be text that holds a secret, plain or encoded. */
+  /** Searches a run of digits where its bytes may be text. */
   private searchRun(
     run: DigitRun,
     radix: Radix,
     depth: number,
     found: (region: Region) => void,
   ): boolean {
-    const { index, ids } = this.wanted
     const scan = new TextScan(texts)
-    scan.start(run, radix, index.least)
+    scan.start(run, radix, this.wanted.index.least)
     while (scan.next()) {
-      const bytes = Buffer.from(scan.found)
-      const { length } = bytes
-      if (!index.mayStandIn(bytes, 0, length) && !ids.mayStandIn(bytes, 0, length)) continue
-      const isWhole = this.inner(bytes.toString('latin1'), depth, false, ({ start, end }) =>
+      const text = Buffer.from(scan.found).toString('latin1')
+      const isWhole = this.inner(text, depth, false, ({ start, end }) =>
         found(scan.placesOf(start, end)),
       )
       if (!isWhole) return false

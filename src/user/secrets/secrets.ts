@@ -8,6 +8,10 @@ export const mark = '[key]'
 /** Replaces a text that is encoded more deeply than the search goes. */
 export const notKept = '[not kept: it is encoded too often to be sure that the key is not in it]'
 
+interface Prepared extends Omit<Wanted, 'shortest'> {
+  readonly ids: EncodedIds
+}
+
 /** Keys in lower case that users send to a service without keys; they are not secret. */
 const placeholders = new Set(['', 'none', 'empty', 'dummy', 'no-key', 'sk-no-key-required'])
 
@@ -22,7 +26,7 @@ export class Secrets {
   private readonly known = new Set<string>()
   private readonly index = new KeyIndex()
   /** Made when it is first used. */
-  private prepared: Omit<Wanted, 'shortest'> | null = null
+  private prepared: Prepared | null = null
   /** Letters of the longest secret. */
   longest = 0
 
@@ -87,7 +91,7 @@ export class Secrets {
     return index.mayBeEncoded && ids.mayStandIn(bytes, start, end)
   }
 
-  private get ready(): Omit<Wanted, 'shortest'> {
+  private get ready(): Prepared {
     const { index } = this
     this.prepared ??= { index, ids: new EncodedIds(index), layers: layersFor(this.known) }
     return this.prepared

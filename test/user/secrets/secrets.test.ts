@@ -94,6 +94,23 @@ test('eight letters of a key are redacted, seven are kept', () => {
   )
 })
 
+test('eight letters of a key are redacted in any three encodings', () => {
+  const part = key.slice(4, 12)
+  const byBase64 = (text: string) => Buffer.from(text).toString('base64')
+  const byHex = (text: string) => encodings['hex with spaces']!(text).replaceAll(' ', ':')
+  for (const echoed of [
+    byBase64(byHex(part)),
+    byBase64(byBase64(byBase64(part))),
+    byBase64(byBase64(encodings.base32!(part))),
+    byHex(encodings['base32 in small letters']!(part)),
+  ]) {
+    expect([echoed, redacted(`debug=${echoed}`, key)]).toEqual([
+      echoed,
+      expect.stringContaining('[key]'),
+    ])
+  }
+})
+
 test('a body that was cut within the key shows none of it, in any encoding', {
   tags: 'whole',
 }, () => {
