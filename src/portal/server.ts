@@ -263,7 +263,7 @@ export class Portal {
       if (!(error instanceof Problem) || ![400, 403, 404].includes(error.status)) throw error
       // A link that cannot be shown is a page, too, with a way back.
       const speech = this.speech(accountView(settings, bearer.account))
-      const body = refusedPage(error, searchParams, speech)
+      const body = refusedPage(error, speech)
       const { text, policy } = pageDocument(body, settings, speech, origins)
       context.header('Cache-Control', 'no-store')
       context.header('ETag', undefined)

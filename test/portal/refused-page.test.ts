@@ -62,6 +62,25 @@ test('names of a link are text, and those of keys, tags and units are said too',
 })
 
 test.each([
+  ['model=nope&by=key', 'nope'],
+  ['model=nova&key=gone&by=model', 'gone'],
+  ['model=nova&unit=USD&by=key', 'USD'],
+  ['model=nova&by=tag:none', 'none'],
+  ['model=nova&tag=team:x&by=tag:team', 'team:x'],
+  ['tag=none:x&model=nova', 'none'],
+])('a link with %s blames what is gone, and not what is there', async (query, names) => {
+  expect((await pageOf(query)).text).toBe(
+    `This link asks for something that is not in your usage: ${names}. Show all usage`,
+  )
+})
+
+test('a link to a table that is not there blames no name', async () => {
+  expect((await pageOf('by=model&model=nova&tables=evil')).text).toBe(
+    'This link does not fit this page. Show all usage',
+  )
+})
+
+test.each([
   [
     'metric=evil',
     400,
@@ -85,12 +104,15 @@ test.each([
   },
 )
 
-test('a token that does not show models says so on the page, too', async () => {
+test('what is wrong with a link is said in English, whatever the language of the page', async () => {
+  const { main } = await pageOf('model=nova&model=lux', 'de')
+  expect(main).toContain('>Dieser Link passt nicht zu dieser Seite.<')
+  expect(main).toContain('<p class="about" lang="en">model may stand once.</p>')
+})
+
+test('a link to what a token does not show tells its reader no words for developers', async () => {
   const { answer, text } = await pageOf('model=nova', 'en', { shows: ['credits'] })
-  expect([answer.status, text]).toEqual([
-    403,
-    'This link does not fit this page. The token does not show models. Ask for a token whose claim shows has models. Show all usage',
-  ])
+  expect([answer.status, text]).toEqual([403, 'This link does not fit this page. Show all usage'])
 })
 
 test('every metric and split that the page offers is taken', async () => {

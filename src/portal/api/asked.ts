@@ -63,7 +63,7 @@ export function needsEach(asked: Asked, names: readonly string[]): void {
   for (const name of names) {
     const tag = tagOf(name)
     if (tag !== null) needsTag(asked, tag)
-    else if (name.startsWith('tag:')) throw noSuchTag()
+    else if (name.startsWith('tag:')) throw noSuchTag([name.slice(4)])
     else if (neededBy[name] !== undefined) needs(asked, neededBy[name])
   }
 }
@@ -71,12 +71,13 @@ export function needsEach(asked: Asked, names: readonly string[]): void {
 export const tagsShown = ({ bearer, view }: Pick<Asked, 'bearer' | 'view'>): readonly string[] =>
   bearer.shows.has('tags') ? view.tags : []
 
-const noSuchTag = () => new Problem(404, 'no-such-tag', 'This account has no such tag')
+const noSuchTag = (gone: readonly string[]) =>
+  new Problem(404, 'no-such-tag', 'This account has no such tag', { gone })
 
 /** @throws Problem 404 for a tag that the settings do not show; the same if it exists or not */
 function needsTag(asked: Asked, name: string): void {
   needs(asked, 'tags')
-  if (!asked.view.tags.includes(name)) throw noSuchTag()
+  if (!asked.view.tags.includes(name)) throw noSuchTag([name])
 }
 
 export const periodAsked = (
@@ -116,7 +117,8 @@ async function tagsAsked(asked: Asked, texts: readonly string[]): Promise<NamesA
     const rows = await asked.session.rows<{ value: string }>(
       `SELECT DISTINCT ${tagSql(name)} AS value FROM ${allDays('tags')} WHERE list_contains(${textList(wanted)}, ${tagSql(name)})`,
     )
-    if (rows.length < new Set(wanted).size) throw noSuchTag()
+    const gone = wanted.filter((each) => !rows.some(({ value }) => value === each))
+    if (gone.length > 0) throw noSuchTag(gone.map((value) => `${name}:${value}`))
   }
   return values
 }
@@ -130,30 +132,34 @@ export async function namesAsked(
   if (filters.key.length > 0) needs(asked, 'keys')
   if (filters.model.length > 0) needs(asked, 'models')
   const whole = async (column: string, values: readonly string[]) => {
-    if (values.length === 0) return { names: [], isKnown: true }
+    if (values.length === 0) return { names: [], isGone: () => false }
     const list = textList(values)
     const rows = await session.rows<{ name: string; short: string }>(
       `SELECT DISTINCT ${column} AS name, ${shortSql(column)} AS short FROM ${allDays(column)} WHERE list_contains(${list}, name) OR list_contains(${list}, short)`,
     )
-    const isKnown = values.every((each) =>
-      rows.some(({ name, short }) => name === each || short === each),
-    )
-    return { names: rows.map(({ name }) => name), isKnown }
+    const isGone = (each: string) =>
+      !rows.some(({ name, short }) => name === each || short === each)
+    return { names: rows.map(({ name }) => name), isGone }
   }
   const key = await whole(
     'key_fp',
     filters.key.map((name) => keys.fingerprintOf(name)),
   )
-  if (!key.isKnown) throw new Problem(404, 'no-such-key', 'This account has no such key')
+  const goneKeys = filters.key.filter((name) => key.isGone(keys.fingerprintOf(name)))
+  if (goneKeys.length > 0)
+    throw new Problem(404, 'no-such-key', 'This account has no such key', { gone: goneKeys })
   const model = await whole('model', filters.model)
-  if (!model.isKnown)
-    throw new Problem(404, 'no-such-model', 'This account has not used such a model')
+  const goneModels = filters.model.filter(model.isGone)
+  if (goneModels.length > 0)
+    throw new Problem(404, 'no-such-model', 'This account has not used such a model', {
+      gone: goneModels,
+    })
   const endpoint = await whole('endpoint', filters.endpoint)
   return {
     key: key.names,
     model: model.names,
     tags: await tagsAsked(asked, filters.tag),
-    endpoint: endpoint.isKnown ? endpoint.names : filters.endpoint,
+    endpoint: filters.endpoint.some(endpoint.isGone) ? filters.endpoint : endpoint.names,
   }
 }
 

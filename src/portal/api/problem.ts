@@ -17,6 +17,8 @@ export class Problem extends Error {
   readonly hint: string | undefined
   /** Seconds, for 429 and 503. */
   readonly retryAfterS: number | undefined
+  /** What the asker named that is not there. Not in the body of the answer. */
+  readonly gone: readonly string[]
   /** Of the line of the log that says why the service failed. */
   readonly id: string | undefined
 
@@ -24,7 +26,7 @@ export class Problem extends Error {
     status: number,
     code: ProblemCode,
     title: string,
-    more: Partial<Pick<Problem, 'detail' | 'hint' | 'retryAfterS' | 'id'>> = {},
+    more: Partial<Pick<Problem, 'detail' | 'hint' | 'retryAfterS' | 'gone' | 'id'>> = {},
   ) {
     super(title)
     this.status = status
@@ -32,6 +34,7 @@ export class Problem extends Error {
     this.detail = more.detail
     this.hint = more.hint
     this.retryAfterS = more.retryAfterS
+    this.gone = more.gone ?? []
     this.id = more.id
   }
 

@@ -176,6 +176,7 @@ export async function unitOf(
       : [...new Set(rows.flatMap(({ unit }) => (unit === creditsUnit ? (priced ?? []) : [unit])))]
   if (wanted !== undefined && !units.includes(wanted)) {
     throw new Problem(404, 'no-such-unit', 'This account has no amounts in such a unit', {
+      gone: [wanted],
       hint: units.length === 0 ? 'It has none at all.' : `It has ${units.join(', ')}.`,
     })
   }

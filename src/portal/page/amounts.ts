@@ -49,6 +49,7 @@ export async function amountsOf(
   const names = shown.map(({ unit }) => unit)
   if (wanted !== null && !names.includes(wanted)) {
     throw new Problem(404, 'no-such-unit', 'This account has no amounts in such a unit', {
+      gone: [wanted],
       hint: names.length === 0 ? 'It has none at all.' : `It has ${names.join(', ')}.`,
     })
   }

@@ -3,22 +3,20 @@ import { type Html, html } from '../../user/html.ts'
 import type { Problem } from '../api/problem.ts'
 import type { Speech } from './speech.ts'
 
-/** What a link may ask for that an account does not have. */
-const asked = ['model', 'key', 'tag', 'unit', 'by'] as const
-
 /**
  * The page of a link that cannot be shown, such as a saved one to a model that is no longer used: what is wrong, and a way to all of the usage.
- * The page's script tells its host the code.
- *
- * @param search the parameters of the link
+ * The page's script tells its host the code. What a developer can cure is said in English, as the API says it; what a token does not
+ * show, a reader cannot cure.
  */
 export function refusedPage(
-  { status, code, message, hint }: Problem,
-  search: URLSearchParams,
+  { status, code, message, hint, gone }: Problem,
   { say, list }: Speech,
 ): Html {
-  const names = asked.flatMap((name) => search.getAll(name).map(visible))
-  const isGone = status === 404 && names.length > 0
-  const text = isGone ? say('page.gone', { name: list(names) }) : say('page.unfit')
-  return html`<main class="page" data-error="${code}"><p role="status">${text}</p>${!isGone && html`<p class="about">${[message, hint].filter(Boolean).join('. ')}</p>`}<p><a href="?">${say('page.back')}</a></p></main>`
+  const text =
+    gone.length > 0 ? say('page.gone', { name: list(gone.map(visible)) }) : say('page.unfit')
+  const about = status === 400 && [message, hint].filter((each) => each !== undefined)
+  return html`<main class="page" data-error="${code}"><p role="status">${text}</p>${about && html`<p class="about" lang="en">${sentences(about)}</p>`}<p><a href="?">${say('page.back')}</a></p></main>`
 }
+
+const sentences = (texts: readonly string[]) =>
+  texts.map((text) => (text.endsWith('.') ? text : `${text}.`)).join(' ')
