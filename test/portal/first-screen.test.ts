@@ -118,7 +118,7 @@ test('the first screen says why a day was dear, and by which model and key', {
   )
   expect(page).toContain('href="?from=2026-11-25&#38;to=2026-11-26&#38;unit=EUR"')
   expect(textOf(part(page, /<dl class="figures answers">/))).toMatch(
-    / To pay for November about €\d+ includes €[\d.]+ that we cannot explain \(Nov 25\) likely €\d+ to €[\d,]+ An estimate, not an invoice\. Budget for November €[\d.]+ of €10,000\.00 resets on Dec 1 /,
+    / To pay for November about €\d+ €[\d.]+ of it from an unusual price \(Nov 25\) likely €\d+ to €[\d,]+ An estimate, not an invoice\. Budget for November €[\d.]+ of €10,000\.00 resets on Dec 1 /,
   )
 })
 
