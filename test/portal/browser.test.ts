@@ -379,6 +379,40 @@ describe.skipIf(!canBrowse)(
       await page.close()
     })
 
+    test('a fault of the service is told to the host, and asked for no more', {
+      tags: 'whole',
+      timeout: 60_000,
+    }, async () => {
+      const page = await browser.newPage()
+      await page.clock.install({ time: nowMs })
+      let asked = 0
+      let body = '{"code":"internal","title":"The service failed"}'
+      await page.route('**/page*', async (route) => {
+        if (route.request().headers().authorization === undefined) return route.continue()
+        asked++
+        return route.fulfill({ status: 500, contentType: 'application/problem+json', body })
+      })
+      const over = 'Your usage could not be loaded. Load this page again to try once more.'
+      await page.goto(`${hostUrl}/?token=${await tokenOf('a')}`)
+      const element = await page.waitForSelector('iframe')
+      const frame = (await element.contentFrame())!
+      const said = () => frame.locator('main').textContent()
+      await expect.poll(said).toBe(over)
+      expect(await page.evaluate('told.find(({ type }) => type === "error").code')).toBe('internal')
+      await page.clock.runFor(600_000)
+      expect(asked).toBe(1)
+      // What a proxy says is no problem of the service: it is asked some more times.
+      body = 'Bad gateway'
+      await page.reload()
+      const askedLater = async () => {
+        await page.clock.runFor(200_000)
+        return asked
+      }
+      await expect.poll(askedLater).toBe(8)
+      expect(await askedLater()).toBe(8)
+      await page.close()
+    })
+
     test('follows the theme of its host, and saves a file that names the account and the period', {
       tags: 'whole',
       timeout: 60_000,

@@ -27,11 +27,11 @@ import { askedOf, boardData, saveExport } from './export.js'
   /**
    * The token outlives a reload of this tab, until it ends; storage may be denied to a frame.
    *
-   * @param {string} [text]
+   * @param {string | null} [text]
    */
   const keepToken = (text) => {
     try {
-      if (text !== undefined) sessionStorage.setItem(source, text)
+      if (typeof text === 'string') sessionStorage.setItem(source, text)
       const kept = sessionStorage.getItem(source)
       return kept !== null && endOf(kept) > Date.now() ? kept : null
     } catch {
@@ -87,8 +87,7 @@ import { askedOf, boardData, saveExport } from './export.js'
    */
   const splitBy = (by) => {
     const next = new URLSearchParams(location.search)
-    for (const [name, value] of new URLSearchParams(location.hash.slice(1)))
-      if (filters.includes(name)) next.set(name, value)
+    keep(filters, new URLSearchParams(location.hash.slice(1)), next)
     next.set('by', by)
     return next
   }
@@ -170,10 +169,12 @@ import { askedOf, boardData, saveExport } from './export.js'
     const answer = await ask(`page${withTables('top')}`).catch(() => null)
     // The reader has chosen something else meanwhile.
     if (query !== loaded) return
-    if (answer === null || answer.status === 503 || answer.status === 429) return again()
-    tries = 0
-    if (answer.status === 401) {
-      tell({ type: 'error', code: (await answer.json()).code })
+    if (!answer || answer.status === 503 || answer.status === 429) return again()
+    if (!answer.headers.get('content-type')?.includes('html')) {
+      const { code } = await answer.json().catch(() => '')
+      if (!code) return again()
+      tell({ type: 'error', code })
+      if (answer.status !== 401) return show(failed)
       show(expired)
       keepToken('')
       return tell({ type: 'token-expiring', inSeconds: 0 })
@@ -182,7 +183,8 @@ import { askedOf, boardData, saveExport } from './export.js'
       .parseFromString(await answer.text(), 'text/html')
       .querySelector('main')
     const shown = document.querySelector('main')
-    if (next === null || shown === null) return again()
+    if (!next || !shown) return again()
+    tries = 0
     const opened = [...document.querySelectorAll('details[open]')].map(
       (details) => details.closest('figure, .tops section')?.id,
     )
@@ -252,7 +254,7 @@ import { askedOf, boardData, saveExport } from './export.js'
   }
   // Server-sent events by fetch, since EventSource cannot send the token.
   async function follow() {
-    if (stream !== null) return
+    if (stream) return
     stream = new AbortController()
     try {
       const answer = await ask('v1/live', { signal: stream.signal })
@@ -314,9 +316,7 @@ import { askedOf, boardData, saveExport } from './export.js'
     return visit(textOf(search, '?') + textOf(fragment, '#'))
   }
   /** @param {string} by */
-  function split(by) {
-    query(textOf(splitBy(by), '?'))
-  }
+  const split = (by) => query(textOf(splitBy(by), '?'))
   addEventListener('popstate', () => asked() !== loaded && load())
   addEventListener('click', (event) => {
     const { target } = event
@@ -330,8 +330,7 @@ import { askedOf, boardData, saveExport } from './export.js'
     const asked = new URLSearchParams(link.search)
     // Another period or unit keeps what the reader filtered since.
     if (link.dataset.keep !== undefined)
-      for (const [name, value] of new URLSearchParams(location.hash.slice(1)))
-        if (filters.includes(name)) asked.set(name, value)
+      keep(filters, new URLSearchParams(location.hash.slice(1)), asked)
     query(textOf(asked, '?'))
   })
   addEventListener('message', ({ origin, data, source: from }) => {
@@ -340,7 +339,7 @@ import { askedOf, boardData, saveExport } from './export.js'
     if (data.type === 'token' && typeof data.token === 'string') {
       token = data.token
       tries = 0
-      keepToken(data.token)
+      keepToken(token)
       stream?.abort()
       load()
     } else if (data.type === 'filters' && typeof data.query === 'string') query(data.query)
