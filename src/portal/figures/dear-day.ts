@@ -53,7 +53,7 @@ const leastDays = 5
 const leastTimes = 2
 /** Another day is dear if it has so much of the excess of the dearest in its unit. */
 const leastShare = 0.25
-/** So many days are explained: each takes up to five queries. */
+/** So many days are explained, or one of each unit if there are more units: each takes up to five queries. */
 const mostDays = 3
 
 /** A day far above a usual one, before it is explained. */
