@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { Batch, batchRows, Dictionary } from '../../src/attempt/batch.ts'
 import { rowsOfBatch } from '../../src/attempt/batch-rows.ts'
 import {
@@ -386,5 +386,33 @@ test('a recorder uses one thread, bounded memory and rare checkpoints, and refus
   await recorder.close()
   expect(await settings()).toMatchObject({ checkpoint: before!.checkpoint })
   expect(() => recorder.append('health', [])).toThrow('recorder of :memory: is closed')
+  store.close()
+})
+
+test('only the close of a recorder with more rows than one batch ends its tables with a checkpoint', async () => {
+  const store = await openStore(':memory:')
+  const asked: string[] = []
+  const execute = store.execute.bind(store)
+  const spy = vi.spyOn(store, 'execute').mockImplementation((sql) => {
+    asked.push(sql)
+    return execute(sql)
+  })
+  for (const [batches, checkpoints] of [
+    [1, 0],
+    [2, 1],
+  ]) {
+    const recorder = await Recorder.open(store)
+    const words = new Dictionary()
+    for (let at = 0; at < batches!; at++) {
+      const batch = new Batch()
+      for (let slot = 0; slot < batchRows; slot++) batch.push(plainRow(slot), words)
+      const message = { buffer: batch.buffer, rows: batch.rows, newWords: words.takeNew() }
+      expect(recorder.appendBatch(0, message)).toBe(batchRows)
+    }
+    asked.length = 0
+    await recorder.close()
+    expect(asked.filter((sql) => sql.includes("'1KiB'"))).toHaveLength(checkpoints!)
+  }
+  spy.mockRestore()
   store.close()
 })
