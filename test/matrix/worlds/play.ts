@@ -89,6 +89,9 @@ export function play(world: World): Played {
   }
 }
 
+/** Times are compared as rows have them: the sums of seconds that name one moment may differ by a rounding. */
+const microsecond = (seconds: number) => Math.round(seconds * 1e6)
+
 const postingOf = ({ at, seconds, account }: Asked, of: Amount): Posting => ({
   ...{ at: at + seconds, account, amount: of },
 })
@@ -263,7 +266,10 @@ class Sheet {
     const { terms, conduct, asks } = this.world
     const { moves, withinS } = terms.balance!
     const late = conduct.has('late balance') ? withinS * ((Math.round(10 * at) % 10) / 10) : 0
-    const seen = this.postings.filter((each) => each.account === account && each.at <= at - late)
+    const untilUs = microsecond(at - late)
+    const seen = this.postings.filter(
+      (each) => each.account === account && microsecond(each.at) <= untilUs,
+    )
     const taken = sumOf(seen.map((each) => each.amount))
     const inBoth = sumOf(seen.map((each) => (each.isOfOne === true ? 0n : each.amount)))
     const middle = asks[Math.floor(asks.length / 2)]?.at ?? 0

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
+import { sumOf } from './amounts.ts'
 import { outcomeOf } from './outcome.ts'
+import { play as playWorld } from './play.ts'
 import { isBad, shownWorld } from './shrink.ts'
 import { drawFaulty, drawHonest, widths } from './world.ts'
 
@@ -36,3 +38,12 @@ test.each(kinds)(title('two'), (each) => play(each, [1, 2], 1))
 test.each(kinds)(title('six further'), { tags: 'whole' }, (each) =>
   play(each, [3, 4, 5, 6, 7, 8], 5),
 )
+
+test('a reading at the very end of a request has its charge, however its seconds add up', () => {
+  // 27.4 + 2.5 is 29.9, and the last reading is sent at 29.899999999999995.
+  const { shown, postings } = playWorld(drawHonest(50_186))
+  const own = postings.filter(({ account }) => account === 'other')
+  expect(shown.findLast(({ account }) => account === 'other')?.taken).toBe(
+    sumOf(own.map(({ amount }) => amount)),
+  )
+})
