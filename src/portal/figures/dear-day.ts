@@ -142,12 +142,17 @@ async function daysIn(
 ): Promise<DaysIn> {
   const bars = barsAsked(period, 'day')
   const starts = bars.map(({ startUs }) => startUs)
-  const rows = await readFigures<{ readonly bar: number }, (typeof countFigures)[number]>(
+  // Of the days only the amounts, for which sums are kept: with counts, eight first pages at once took 1.1 s in place of 0.7.
+  const rows = await readFigures<{ readonly bar: number }, never>(asked, [], {
+    ...within(asked, period, condition, starts),
+    bars: starts,
+  })
+  const counts = await readFigures<object, (typeof countFigures)[number]>(
     asked,
     countFigures,
-    { ...within(asked, period, condition, starts), bars: starts },
+    within(asked, period, condition),
   )
-  const isKnown = rows.every((row) => {
+  const isKnown = counts.every((row) => {
     const requests = requestsOf(row)
     return requests !== null && (row.costKnown ?? 0) >= requests
   })
