@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { finished } from 'node:stream/promises'
 import { parseArgs } from 'node:util'
+import { gatewayContract } from '../test/audit/log-alone/litellm-rows.ts'
 import { rssMiB } from './process-memory.ts'
 
 /**
@@ -17,16 +18,6 @@ const { values } = parseArgs({
 })
 const largest = Number(values.rows)
 const sizes = values.only === undefined ? [largest / 25, largest / 5, largest] : [largest]
-
-const contract = `
-name: our-gateway
-extends: none
-currency: USD
-charged: { success: full, refused: none }
-models:
-  - { id: large, price: { input: 4, cache_read: 0.4, output: 20 } }
-  - { id: small, price: { input: 0.5, output: 2 } }
-`
 
 /** Prices in tenths of a microdollar: this arithmetic is not that of the product. */
 const models = [
@@ -95,7 +86,7 @@ function processorSeconds(pid: number): number {
 const folder = mkdtempSync(join(tmpdir(), 'assay-past-log-'))
 const at = (name: string) => join(folder, name)
 try {
-  writeFileSync(at('contract.yaml'), contract)
+  writeFileSync(at('contract.yaml'), gatewayContract)
   const seconds: Record<string, number[]> = {}
   for (const rows of sizes) {
     await write(rows, at('log.jsonl'), at('bill.csv'))

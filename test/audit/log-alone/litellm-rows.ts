@@ -7,8 +7,8 @@ import type { Verdict } from '../../../src/audit/verdict.ts'
 import { parseContract } from '../../../src/contract/load.ts'
 import { parseYaml } from '../../../src/user/yaml.ts'
 
-const contract = parseContract(
-  parseYaml(`
+/** The contract of a gateway with two models, as a user writes it. */
+export const gatewayContract = `
 name: our-gateway
 extends: none
 currency: USD
@@ -16,9 +16,8 @@ charged: { success: full, refused: none }
 models:
   - { id: large, price: { input: 4, cache_read: 0.4, output: 20 } }
   - { id: small, price: { input: 0.5, output: 2 } }
-`),
-  'contract.yaml',
-)
+`
+const contract = parseContract(parseYaml(gatewayContract), 'contract.yaml')
 
 export interface Row {
   readonly request_id: string
