@@ -32,6 +32,23 @@ export interface Charged {
   readonly after: Credits
 }
 
+/** What moves a balance, as its entry has it. */
+interface Move {
+  readonly atUs: number
+  readonly kind: EntryKind
+  readonly credits: Credits
+  readonly note: string | null
+  readonly charge: ChargeNote | null
+}
+
+/** The columns of an entry, whose values are bound in this order: names in SQLite would take 6 microseconds more. */
+const entryColumns = [
+  ...(['account_id', 'id', 'at_us', 'credits', 'balance_after', 'kind', 'note'] as const),
+  ...(['key_id', 'request_id', 'endpoint', 'model', 'stream'] as const),
+  ...(['prompt_tokens', 'completion_tokens'] as const),
+]
+type EntryColumn = (typeof entryColumns)[number]
+
 /** An account's balance and its held credits. Held credits do not survive a restart. */
 interface State {
   balance: Credits
@@ -71,9 +88,7 @@ export class Ledger {
     )
     this.#move = sql.prepare('UPDATE accounts SET balance = balance + ? WHERE id = ?')
     this.#enter = sql.prepare(
-      `INSERT INTO entries (account_id, id, at_us, credits, balance_after, kind, note, key_id, request_id,
-         endpoint, model, stream, prompt_tokens, completion_tokens)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO entries (${entryColumns.join(', ')}) VALUES (${entryColumns.map(() => '?').join(', ')})`,
     )
     this.#noteTokens = sql.prepare(
       'UPDATE entries SET prompt_tokens = ?, completion_tokens = ? WHERE account_id = ? AND id = ?',
@@ -127,7 +142,14 @@ export class Ledger {
     if (state.charged === 0) this.#chargedAccounts.push(accountId)
     state.charged += credits
     state.balance -= credits
-    return this.#entered(accountId, nowUs, 'charge', -credits, state.balance, null, note)
+    const entered = {
+      atUs: nowUs,
+      kind: 'charge',
+      credits: -credits,
+      note: null,
+      charge: note,
+    } as const
+    return this.#entered(accountId, state, entered)
   }
 
   /** Completes the entry of a request that was charged at its start. */
@@ -161,7 +183,8 @@ export class Ledger {
     this.#move.run(credits, accountId)
     state.balance += credits
     if (comesIn) state.nextExpiryUs = this.#lots.nextExpiryUs(accountId)
-    return this.#entered(accountId, nowUs, kind, credits, state.balance, note, more.charge ?? null)
+    const { charge = null } = more
+    return this.#entered(accountId, state, { atUs: nowUs, kind, credits, note, charge })
   }
 
   /** Incoming credits that are left now. */
@@ -197,38 +220,40 @@ export class Ledger {
       state.balance -= credits
       // Recorded at the time of expiry, or later if a request held the credits.
       const atUs = Math.max(expiresUs, Number(this.#last.get(accountId)?.at_us ?? 0))
-      this.#entered(accountId, atUs, 'expiry', -credits, state.balance, source, null)
+      const entered = {
+        atUs,
+        kind: 'expiry',
+        credits: -credits,
+        note: source,
+        charge: null,
+      } as const
+      this.#entered(accountId, state, entered)
     }
     state.nextExpiryUs = this.#lots.nextExpiryUs(accountId)
     return state
   }
 
-  #entered(
-    accountId: number,
-    atUs: number,
-    kind: EntryKind,
-    credits: Credits,
-    after: Credits,
-    note: string | null,
-    charge: ChargeNote | null,
-  ): Charged {
+  /** Records a move that `state` has in its balance already. */
+  #entered(accountId: number, { balance: after }: State, move: Move): Charged {
+    const { atUs, credits, kind, note, charge } = move
     const entry = ++this.#entries
-    this.#enter.run(
-      accountId,
-      entry,
-      atUs,
+    const columns: Record<EntryColumn, string | number | null> = {
+      account_id: accountId,
+      id: entry,
+      at_us: atUs,
       credits,
-      after,
+      balance_after: after,
       kind,
       note,
-      charge === null ? null : charge.keyId,
-      charge === null ? null : charge.requestId,
-      charge === null ? null : charge.endpoint,
-      charge === null ? null : charge.model,
-      charge === null ? null : charge.stream ? 1 : 0,
-      charge === null ? null : charge.promptTokens,
-      charge === null ? null : charge.completionTokens,
-    )
+      key_id: charge?.keyId ?? null,
+      request_id: charge?.requestId ?? null,
+      endpoint: charge?.endpoint ?? null,
+      model: charge?.model ?? null,
+      stream: charge === null ? null : charge.stream ? 1 : 0,
+      prompt_tokens: charge?.promptTokens ?? null,
+      completion_tokens: charge?.completionTokens ?? null,
+    }
+    this.#enter.run(...entryColumns.map((name) => columns[name]))
     return { entry, before: after - credits, after }
   }
 }
