@@ -24,19 +24,15 @@ function styleOf({ accent }: Settings): string {
 }
 
 const darkRoot = /@media \(prefers-color-scheme: ?dark\) ?\{\s*:root\s*\{([^}]*)\}\s*\}/g
+/** A block of rules under one condition. */
+const conditional = /@media[^{]*\{(?:[^{}]|\{[^{}]*\})*\}/g
 
 /** The same colours for a host that says `light` or `dark` itself. */
 function modes(style: string): string {
-  const dark = [...style.matchAll(darkRoot)].map(([, rules]) => rules)
-  const light = [
-    ...style
-      .replace(darkRoot, '')
-      .split('@media print')[0]!
-      .matchAll(/:root\s*\{([^}]*)\}/g),
-  ].map(([, rules]) => rules)
-  const mode = (name: string, rules: readonly (string | undefined)[]) =>
-    `:root[data-mode="${name}"]{${rules.join(';')};color-scheme:${name}}`
-  return `@media screen{${mode('light', light)}${mode('dark', dark)}}`
+  const mode = (name: string, rules: Iterable<RegExpMatchArray>) =>
+    `:root[data-mode="${name}"]{${[...rules].map(([, colours]) => colours).join(';')};color-scheme:${name}}`
+  const light = style.replace(conditional, '').matchAll(/:root\s*\{([^}]*)\}/g)
+  return `@media screen{${mode('light', light)}${mode('dark', style.matchAll(darkRoot))}}`
 }
 
 /** Comments and indents of a style sheet are for its writers. */
@@ -56,7 +52,7 @@ const pageScript = () => boardScript(own('export.js'), own('page.js'))
 export function pageDocument(
   content: Html | null,
   settings: Settings,
-  speech: Speech,
+  speech: Pick<Speech, 'locale' | 'say'>,
   origins: readonly string[],
 ): PortalDocument {
   const style = styleOf(settings)
