@@ -192,3 +192,48 @@ test('an event that spans many memory pages is read unchanged', () => {
   decoder.reset()
   expect(memory.usedBytes).toBe(0)
 })
+
+/** What a decoder tells of a text that is fed in these reads. */
+function told(...reads: readonly string[]): readonly string[] {
+  const events: string[] = []
+  const note = (what: string) => (bytes: Buffer, start: number, end: number) =>
+    events.push(what + bytes.toString('utf8', start, end))
+  const decoder = new SseDecoder(
+    { onEvent: note(''), onErrorEvent: note('error ') },
+    new ResponseMemory(),
+  )
+  for (const read of reads) decoder.feed(Buffer.from(read), 0, Buffer.byteLength(read))
+  decoder.end()
+  return events
+}
+
+test('an event named as an error is one, also when its data comes in a later read', () => {
+  const expected = ['a', 'error {"m":"x"}', 'b']
+  const lines = ['data: a\n\n', 'event: error\n', 'data: {"m":"x"}\n\n', 'data: b\n\n']
+  expect(told(lines.join(''))).toEqual(expected)
+  expect(told(...lines)).toEqual(expected)
+})
+
+test.each([': keep-alive', ': ka', 'id: 12345678', 'id: 1', 'retry: 1000', '\ufeff'])(
+  'a stream that ends within "%s" has its last whole event',
+  (rest) => {
+    expect(told(`data: a\n\ndata: b\n${rest}`)).toEqual(['a', 'b'])
+    expect(told('data: a\n\ndata: b\n', rest)).toEqual(['a', 'b'])
+  },
+)
+
+test('events are the same wherever the lines of a stream are cut into reads', () => {
+  const line = fc.constantFrom('data: x', 'event: error', 'event: a', ': 123456789', '', '')
+  const end = fc.constantFrom('\n', '\n', '\n', '\r\n', '\r')
+  fc.assert(
+    fc.property(fc.array(fc.tuple(line, end, fc.boolean()), { maxLength: 12 }), (lines) => {
+      const reads = ['']
+      for (const [text, ending, cut] of lines) {
+        reads.push(`${reads.pop()!}${text}${ending}`)
+        if (cut) reads.push('')
+      }
+      expect(told(...reads)).toEqual(told(reads.join('')))
+    }),
+    { numRuns: 1000 },
+  )
+})

@@ -40,7 +40,7 @@ export class SseDecoder {
   }
 
   private readonly sink: SseSink
-  /** Whether the last read ended between two events. */
+  /** Whether the last read ended between two events: nothing of the next one has come, not even a name. */
   private between = false
   private readonly maxEventBytes: number
   private readonly partial: HeldBytes
@@ -94,7 +94,7 @@ export class SseDecoder {
 
   /** The body has ended. A whole event without its blank line counts, as official clients read it. */
   end(): void {
-    if (this.full || this.unread) return
+    if (this.full) return
     if (this.partial.length > 0) this.endPartialLine(lineFeed, 0, 0)
     this.dispatch()
   }
@@ -135,7 +135,8 @@ export class SseDecoder {
     }
     if (from < end) this.keepPartial(bytes, from, end)
     if (this.dataLines > 0 && this.dataBytes === bytes) this.holdData()
-    this.between = this.pendingBytes === 0 && !this.unread && !this.afterCr && !this.atStart
+    const isOpen = this.pendingBytes > 0 || this.unread || this.namedError
+    this.between = !isOpen && !this.afterCr && !this.atStart
   }
 
   private endUnreadLine(): void {
