@@ -61,12 +61,7 @@ export function validityOf(
       issue(rules.types, 'metadata of a wrong type')
   }
   judgeType('stream', 'boolean')
-  const largest = limits.maxTokensParameter ?? Infinity
-  judgeWhole('max_tokens', { min: 1, max: largest }, false)
-  const asked = body.max_tokens
-  const output = limits.maxOutputTokens ?? 0
-  if (typeof asked === 'number' && asked > output && asked <= largest)
-    open.push('max_tokens above the output limit')
+  judgeMaxTokens()
   judgeStops(format === 'chat' ? 'stop' : 'stop_sequences')
   for (const field of Object.keys(body)) if (!rules.fields.includes(field)) open.push(field)
   return { issues, open, allowed }
@@ -90,6 +85,17 @@ export function validityOf(
     else allow(rules.types, `${field} ${value}`)
   }
 
+  function judgeMaxTokens(): void {
+    const { maxTokensParameter: largest = Infinity, maxOutputTokens: output } = limits
+    const asked = (body as JsonObject).max_tokens
+    const isLegal =
+      typeof asked === 'number' && Number.isInteger(asked) && asked >= 1 && asked <= largest
+    if (!isLegal || output !== undefined) judgeWhole('max_tokens', { min: 1, max: largest }, false)
+    if (!isLegal) return
+    if (output === undefined) open.push('max_tokens without a promised limit')
+    else if (asked > output) open.push('max_tokens above the output limit')
+  }
+
   function judgeType(field: string, type: 'string' | 'boolean'): void {
     const value = given(field)
     if (value !== undefined && typeof value !== type) issue(rules.types, `${field} of a wrong type`)
@@ -103,6 +109,8 @@ export function validityOf(
       issue(rules.types, `${field} of a wrong type`)
     } else if (stops.some((stop) => typeof stop !== 'string')) {
       issue(rules.types, `${field} of a wrong type`)
+    } else if (limits.maxStopSequences === undefined && stops.length > 1) {
+      open.push(`${stops.length} stop sequences without a promised limit`)
     } else if (stops.length > (limits.maxStopSequences ?? Infinity)) {
       issue(rules.types, `${stops.length} stop sequences`)
     } else if (stops.some((stop) => stop === '')) open.push(`an empty ${field}`)

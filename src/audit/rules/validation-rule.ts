@@ -37,7 +37,7 @@ has a successful ${format} request with no other headers than these: a header th
 requires is not a wrong parameter. Requests that were refused for another
 reason (key, credits, rate, model) decide nothing. Nor do parameters that the specification leaves
 open: max_tokens above the output limit (G-29), top_p out of range, empty messages, unknown fields,
-a large n (G-31).`,
+a large n (G-31), and, without a promised limit of them, max_tokens and more than one stop sequence.`,
     expected: '400 for what the table forbids, and no 400 for what it allows',
     judgeOf(exchanges, { contract }) {
       const served = headersServed(exchanges, format)

@@ -36,3 +36,24 @@ test.each([
     open: [`${field} null`],
   })
 })
+
+test('a limit that a contract does not promise leaves open what it would bound', () => {
+  const { limits: _, ...unlimited } = defaultContract
+  const judged = (body: object) =>
+    validityOf(unlimited, 'chat', { model: 'svc-k2', messages: [user], ...body })
+  const role = { rule: 'CHAT-11', what: 'role user' }
+  expect(judged({ stop: ['a', 'b'] })).toEqual({
+    ...{ issues: [], open: ['2 stop sequences without a promised limit'], allowed: [role] },
+  })
+  expect(judged({ stop: ['a'] }).open).toEqual([])
+  expect(judged({ stop: 'a' }).allowed).toEqual([
+    role,
+    { rule: 'CHAT-12', what: '1 stop sequences' },
+  ])
+  expect(judged({ max_tokens: 4 })).toEqual({
+    ...{ issues: [], open: ['max_tokens without a promised limit'], allowed: [role] },
+  })
+  expect(judged({ max_tokens: 'many' }).issues).toEqual([
+    { rule: 'CHAT-12', what: 'max_tokens that is not an integer' },
+  ])
+})
