@@ -53,8 +53,7 @@ export function unusualIn<Hour extends UsedHour>(
 const [leastSigmas, leastShare] = [3, 0.25]
 
 /**
- * Hours more than three robust sigmas (1.4826 times the median absolute deviation, but at least the scatter of counts) and a quarter of the median
- * hour above their usual, the greatest excess first. A steady log has some, too: they are told of days alone that are dear.
+ * Hours more than three robust sigmas (1.4826 times the median absolute deviation) and a quarter of the median hour above their usual, the greatest excess first. A steady log has some, too: they are told of days alone that are dear.
  */
 export function busyIn<Hour extends UsedHour>(
   hours: readonly Hour[],
@@ -118,10 +117,8 @@ function historyOf(hours: readonly UsedHour[]): PastHours | null {
   }
 }
 
-function sigmaAbout(hours: readonly UsedHour[], usual: number): number {
-  const deviation = medianOf(hours.map(({ credits }) => Math.abs(credits! - usual)))
-  return Math.max(1.4826 * deviation, Math.sqrt(usual))
-}
+const sigmaAbout = (hours: readonly UsedHour[], usual: number): number =>
+  1.4826 * medianOf(hours.map(({ credits }) => Math.abs(credits! - usual)))
 
 /** Pairs of percentiles that the tail is read from: the first where it begins, the second with few hours beyond. */
 const pairs = [

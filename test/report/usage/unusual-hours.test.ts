@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { unusualIn } from '../../../src/report/usage/unusual-hours.ts'
+import { busyIn, unusualIn } from '../../../src/report/usage/unusual-hours.ts'
 import { type Random, randomOf } from '../../../src/user/random.ts'
 import { utc } from '../usage-events.ts'
 
@@ -16,14 +16,13 @@ const noise = (days: number, requests: number, sigma: number, seed: number) => {
     return sum
   })
 }
-const found = (credits: readonly number[]) => {
-  const hours = credits.map((used, at) => {
+const hoursOf = (credits: readonly number[]) =>
+  credits.map((used, at) => {
     const startUs = utc(2026, 10, 1) + at * 3600e6
     const label = new Date(startUs / 1000).toISOString().slice(0, 16).replace('T', ' ')
     return { startUs, label, credits: used, at }
   })
-  return unusualIn(hours).map(({ hour }) => hour.at)
-}
+const found = (credits: readonly number[]) => unusualIn(hoursOf(credits)).map(({ hour }) => hour.at)
 
 test.each([
   [1, 1],
@@ -57,4 +56,14 @@ test('an hour of less than 2 % of a week beyond its usual is none, however many 
   const few = Array.from({ length: 30 * 24 }, (_, at): number => (at % 24 === 9 ? 100 : 0))
   expect(found(few.with(417, 299))).toEqual([])
   expect(found(few.with(417, 301))).toEqual([417])
+})
+
+test('an hour is busy in dollars, in cents and in millionths of a dollar alike', () => {
+  const random = randomOf(1)
+  const dollars = Array.from({ length: 240 }, () => 0.04 + 0.004 * normal(random))
+  dollars[100] = 0.5
+  const busy = (times: number) =>
+    busyIn(hoursOf(dollars.map((amount) => amount * times))).map(({ hour }) => hour.at)
+  expect(busy(1)[0]).toBe(100)
+  expect([busy(100), busy(1e6)]).toEqual([busy(1), busy(1)])
 })
