@@ -6,7 +6,7 @@ import type { Stretch } from '../../evidence/billing/conservation.ts'
 import { effects } from '../../evidence/billing/history.ts'
 import { rowsWhere } from '../../evidence/billing/operations.ts'
 import { RunningSum } from '../../evidence/billing/running-sum.ts'
-import { shownBy } from '../../evidence/exchange.ts'
+import { type Exchange, shownBy } from '../../evidence/exchange.ts'
 import { mayBeMoved } from '../../evidence/other-cause.ts'
 import { type UsageReport, usageReports } from '../../evidence/usage/reports.ts'
 import {
@@ -205,6 +205,22 @@ function lastOverBefore({ history }: BalanceReading, later: number): number | nu
   return last
 }
 
+/** The reading whose idle values include an answer, and its place among them; null if something else was in flight. */
+function idleAnswer(
+  readings: readonly BalanceReading[],
+  { runId, slot, retry }: Exchange['row'],
+): { readonly reading: BalanceReading; readonly at: number } | null {
+  for (const reading of readings) {
+    const { history, conservation } = reading
+    if (history.runId !== runId) continue
+    const at = conservation.idle.findIndex(
+      (row) => history.slot[row] === slot && history.retry[row] === retry,
+    )
+    if (at >= 0) return { reading, at }
+  }
+  return null
+}
+
 export const bill12 = billingRule({
   id: 'BILL-12',
   title: 'The credits endpoint and the header show the same balance',
@@ -243,15 +259,10 @@ number, such as \`1,499\`, make it inconclusive, too. The field is identified by
     let open: Verdict | null = unread[0] === undefined ? null : unreadableBody(unread)
     for (const { exchange, remaining, shown: header } of reports) {
       const { runId, slot, retry } = exchange.row
-      const reading = readings.find(
-        ({ history }) =>
-          history.runId === runId &&
-          history.slot.some((each, row) => each === slot && history.retry[row] === retry),
-      )
-      if (reading === undefined || reading.fits === 'late') continue
+      const found = idleAnswer(readings, exchange.row)
+      if (found === null || found.reading.fits === 'late') continue
+      const { reading, at } = found
       const { idle, balance } = reading.conservation
-      const at = idle.findIndex((row) => reading.history.slot[row] === slot)
-      if (at < 0) continue
       const stretch = reading.conservation.stretches[at - 1]
       // Credits that an abandoned request may hold are in only one of the two.
       if (stretch === undefined ? reading.ambiguous > 0 : stretch.ambiguous > 0) continue

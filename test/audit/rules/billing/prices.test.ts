@@ -140,6 +140,12 @@ testCases([
     inconclusive(2),
   ],
   [
+    'one success that is not alone leaves its price open',
+    bill01,
+    inTurn(100, {}, failed(500), 98),
+    inconclusive(1),
+  ],
+  [
     'a credit too much next to a failure each time may be the cost of the failure',
     bill01,
     inTurn(100, {}, failed(500), 98, {}, failed(500), 96),

@@ -108,6 +108,11 @@ testStored('BILL-07', [
     },
   ],
   [
+    'a stream that takes nothing fails',
+    whileOpen(100, read(2, 3, 100)),
+    { verdict: 'fail', observations: 1, observed: '0 credits charged' },
+  ],
+  [
     'credits that came in while the stream was open are no charge',
     whileOpen(876, read(2, 2, 100), read(3, 3, 877)),
     { verdict: 'not-observed' },
@@ -299,6 +304,46 @@ testStored('BILL-12', [
     inTurn(shows(99, asked)),
     { verdict: 'fail', observations: 1, observed: '98' },
     bodies(answer(0, 98, '99')),
+  ],
+  [
+    'the first read of an account without a header is compared with nothing',
+    inTurn(asked, {}, 98),
+    { verdict: 'not-observed' },
+    bodies(answer(0, 99)),
+  ],
+  [
+    'credits that came in before a body without a header leave it undecided',
+    inTurn(100, {}, asked),
+    { verdict: 'not-observed' },
+    bodies(answer(2, 137)),
+  ],
+  [
+    'a package that expired before a body without a header leaves it undecided',
+    inTurn(600, {}, asked),
+    { verdict: 'not-observed' },
+    bodies(answer(2, 99)),
+  ],
+  [
+    'a body is compared with the values of its own account',
+    [
+      ...inTurn(500, {}, 499),
+      read(3, 40, 100, { account: 'b' }),
+      read(4, 50, 99, { ...asked, account: 'b' }),
+    ],
+    { verdict: 'fail', observations: 1, expected: '99 remaining, as its header tells' },
+    bodies(answer(4, 98, '99')),
+  ],
+  [
+    'a body of a request that was sent again is compared with the value before that',
+    [
+      read(0, 0, 100),
+      read(1, 10, 100, failed(500)),
+      inFlight(2, 20, 21, 99),
+      read(1, 30, null, { ...asked, retry: 1 }),
+      read(3, 40, 99),
+    ],
+    { verdict: 'pass', observations: 1 },
+    bodies({ ...answer(1, 99), retry: 1 }),
   ],
   [
     'each read is compared, not only the first',
