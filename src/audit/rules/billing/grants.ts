@@ -1,14 +1,23 @@
 import type { Package } from '../../../contract/contract.ts'
-import type { PromiseName, Promising } from '../../../contract/promises.ts'
+import type { Promising } from '../../../contract/promises.ts'
 import { dayMs } from '../../../user/durations.ts'
 import { smallest } from '../../../user/extremes.ts'
+import { counted } from '../../../user/grouped.ts'
 import { headerTimeS } from '../../../user/header-time.ts'
 import { billingRule, witnessOf } from '../../evidence/balances.ts'
 import { giftsOf, sumsOf } from '../../evidence/billing/gifts.ts'
 import { nearGift } from '../../evidence/billing/gifts-in-reading.ts'
 import { shownBy } from '../../evidence/exchange.ts'
-import type { Evidence } from '../../rule.ts'
-import { fail, inconclusive, notObserved, pass, type Verdict, type Witness } from '../../verdict.ts'
+import {
+  fail,
+  inconclusive,
+  notesOf,
+  notObserved,
+  pass,
+  untested,
+  type Verdict,
+  type Witness,
+} from '../../verdict.ts'
 import { type AccountStatement, type Lot, type Movement, statementsOf } from './statement.ts'
 import { clearStretches } from './stretches.ts'
 
@@ -21,14 +30,14 @@ function rises(readings: Parameters<typeof clearStretches>[0]) {
     .map((seen) => ({ ...seen, gained: -seen.stretch.excess }))
 }
 
-/** Judges the statements of accounts: `judge` says an issue, null without one, undefined if the statement is silent. */
-async function judgeStatements<P extends PromiseName>(
-  evidence: Evidence<P>,
-  judge: (statement: AccountStatement, contract: Promising<P>) => string | null | undefined,
-): Promise<{ readonly judged: number; readonly wrong: Witness | null }> {
+/** Judges statements of accounts: `judge` says an issue, null without one, undefined if the statement is silent. */
+function judgeStatements(
+  statements: readonly AccountStatement[],
+  judge: (statement: AccountStatement) => string | null | undefined,
+): { readonly judged: number; readonly wrong: Witness | null } {
   let judged = 0
-  for (const statement of await statementsOf(evidence)) {
-    const observed = judge(statement, evidence.contract)
+  for (const statement of statements) {
+    const observed = judge(statement)
     if (observed === undefined) continue
     judged++
     if (observed !== null) return { judged, wrong: shownBy(statement.report.exchange, observed) }
@@ -51,10 +60,13 @@ with an invite code must have its size (the first grant of an account may be tha
 must be no more rewards for a first payment than invited accounts, and none within 1 ms of the account's
 own purchase, because that rewards a self-invite. Only the operator knows who was invited.`,
   async decideBy(readings, evidence): Promise<Verdict> {
-    const { judged, wrong } = await judgeStatements(evidence, judgeRewards)
+    const { grants: promised } = evidence.contract
+    const { judged, wrong } = judgeStatements(await statementsOf(evidence), (statement) =>
+      judgeRewards(statement, promised),
+    )
     if (wrong !== null)
       return fails('one reward for the first payment of each invited account', judged, wrong)
-    const sizes = Object.values(evidence.contract.grants)
+    const sizes = Object.values(promised)
     const grants = rises(readings).filter(({ gained }) => sizes.includes(gained))
     const observations = judged + grants.length
     return observations > 0
@@ -75,7 +87,7 @@ const isForInvitation = (each: Movement) =>
 
 function judgeRewards(
   { movements, isWhole }: AccountStatement,
-  { grants }: Promising<'grants'>,
+  grants: Promising<'grants'>['grants'],
 ): string | null | undefined {
   if (!isWhole) return undefined
   // The grant of a new account may have the same words.
@@ -97,12 +109,9 @@ function judgeRewards(
   const rewards = movements.filter(isReward)
   if (rewards.length > invited.length)
     return `${rewards.length} rewards for a first payment, ${invited.length} invited`
-  const own = rewards.find((reward) => {
-    const at = movements.indexOf(reward)
-    return [movements[at - 1], movements[at + 1]].some(
-      (next) => next !== undefined && isPurchase(next) && Math.abs(next.atMs - reward.atMs) <= 1,
-    )
-  })
+  // A reward may be of a kind such as `first_payment_bonus`.
+  const purchases = movements.filter((each) => isPurchase(each) && !isGrant(each))
+  const own = rewards.find(({ atMs }) => purchases.some((each) => Math.abs(each.atMs - atMs) <= 1))
   if (own !== undefined) return `${own.credits} credits for its own payment`
   return invited.length > 0 ? null : undefined
 }
@@ -118,19 +127,34 @@ than half the smallest package or grant, and not a sum of up to three of them, b
 Credits of another size may have been added by hand: that is inconclusive. If the credits endpoint
 lists the remaining credits of each purchase with their expiry, a package without an expiry must have
 none. Any other must expire the right number of months after its purchase (28 to 31 days each, with a
-tolerance of a day), and no credits may remain a day after that.`,
+tolerance of a day), and no credits may remain a day after that. If that purchase is not among the changes that
+the endpoint lists, the pass says that the time was not tested.`,
   async decideBy(readings, evidence): Promise<Verdict> {
     const { contract } = evidence
-    const { judged, wrong } = await judgeStatements(evidence, judgeLots)
+    const statements = await statementsOf(evidence)
+    const lotsOf = (statement: AccountStatement) => packageLots(statement, contract.packages)
+    const { judged, wrong } = judgeStatements(statements, (statement) => {
+      const lots = lotsOf(statement)
+      return lots.length === 0
+        ? undefined
+        : (lots.find(({ wrong }) => wrong !== null)?.wrong ?? null)
+    })
     if (wrong !== null) return fails('packages that expire as the price list says', judged, wrong)
     const packages = contract.packages.map((each) => each.credits)
     const gifts = giftsOf(contract).filter((size) => size > 0)
     const [leastGift, sums] = [smallest(gifts), sumsOf(gifts)]
     const large = rises(readings).filter(({ gained }) => gained * 2 > leastGift)
-    const odd = large.find(({ gained }) => !sums.includes(gained))
-    const isNear = (size: number) => odd !== undefined && Math.abs(odd.gained - size) <= nearGift
-    if (odd !== undefined && !sums.some(isNear)) {
-      const { reading, stretch, gained } = odd
+    const odd = large.filter(({ gained }) => !sums.includes(gained))
+    const near = odd.find(({ gained }) => sums.some((size) => Math.abs(gained - size) <= nearGift))
+    if (near !== undefined)
+      return fail(large.length, {
+        expected: `a rise by a package or grant: ${gifts.join(', ')}`,
+        observed: `a rise by ${near.gained}`,
+        witnesses: [witnessOf(near.reading, near.stretch.to, `${near.gained} more than before`)],
+      })
+    const [far] = odd
+    if (far !== undefined) {
+      const { reading, stretch, gained } = far
       const fits =
         gained === reading.unnamedPurchase ? 'Without that rise every value fits, so ' : ''
       return inconclusive(
@@ -139,50 +163,67 @@ tolerance of a day), and no credits may remain a day after that.`,
         [witnessOf(reading, stretch.to, `${gained} more than before`)],
       )
     }
-    if (odd !== undefined)
-      return fail(large.length, {
-        expected: `a rise by a package or grant: ${gifts.join(', ')}`,
-        observed: `a rise by ${odd.gained}`,
-        witnesses: [witnessOf(odd.reading, odd.stretch.to, `${odd.gained} more than before`)],
-      })
     const bought = large.filter(({ gained }) => packages.includes(gained)).length
     if (judged + bought === 0)
       return notObserved(
         'a purchase during the run, and a list of what expires when at the credits endpoint',
       )
-    return pass(judged + bought, judged === 0 ? { note: 'Expiry was not seen.' } : {})
+    const lots = statements.flatMap(lotsOf)
+    const wordsOf = ({ name }: PackageLot) => `how long ${name} is valid`
+    const timed = lots.filter(({ isTimed }) => isTimed).map(wordsOf)
+    return pass(
+      judged + bought,
+      notesOf(
+        judged === 0 ? 'Expiry was not seen.' : undefined,
+        untested([...new Set(lots.map(wordsOf))], timed),
+      ),
+    )
   },
 })
 
-function judgeLots(
+interface PackageLot {
+  /** Of the package. */
+  readonly name: string
+  readonly wrong: string | null
+  /** Whether its expiry was compared with the time of its purchase; true of a package without an expiry. */
+  readonly isTimed: boolean
+}
+
+function packageLots(
   statement: AccountStatement,
-  { packages }: Promising<'packages'>,
-): string | null | undefined {
-  const bought = statement.lots.flatMap((lot) => {
+  packages: readonly Package[],
+): readonly PackageLot[] {
+  return statement.lots.flatMap((lot) => {
     const named = packages.find(
       ({ name, credits }) =>
         credits === lot.credits && lot.source.toLowerCase().includes(name.toLowerCase()),
     )
-    return named === undefined ? [] : [judgeLot(lot, named, statement)]
+    if (named === undefined) return []
+    return [{ name: named.name, wrong: null, isTimed: true, ...judgeLot(lot, named, statement) }]
   })
-  return bought.length === 0 ? undefined : (bought.find((observed) => observed !== null) ?? null)
 }
 
 function judgeLot(
   { expiresMs, remaining }: Lot,
   { name, credits, validMonths }: Package,
-  { movements, report }: AccountStatement,
-): string | null {
-  if (validMonths === null) return expiresMs === null ? null : `${name} that expires`
-  if (expiresMs === null) return `${name} that never expires`
+  { movements, isWhole, report }: AccountStatement,
+): Partial<PackageLot> {
+  if (validMonths === null) return expiresMs === null ? {} : { wrong: `${name} that expires` }
+  if (expiresMs === null) return { wrong: `${name} that never expires` }
   const nowMs = headerTimeS(report.exchange.header('date') ?? '') * 1000
-  if (expiresMs + dayMs < nowMs && (remaining ?? 0) > 0) return `${name} left after its expiry`
+  if (expiresMs + dayMs < nowMs && (remaining ?? 0) > 0)
+    return { wrong: `${name} left after its expiry` }
+  const [shortest, longest] = [28 * validMonths - 1, 31 * validMonths + 1]
   const dates = movements.filter((each) => isPurchase(each) && each.credits === credits)
   const fits = dates.some(({ atMs }) => {
     const days = (expiresMs - atMs) / dayMs
-    return days >= 28 * validMonths - 1 && days <= 31 * validMonths + 1
+    return days >= shortest && days <= longest
   })
-  return dates.length === 0 || fits
-    ? null
-    : `${name} valid for another time than ${validMonths} months`
+  if (fits) return {}
+  // A list of the latest changes alone may begin behind its purchase.
+  const isListed =
+    isWhole || expiresMs - longest * dayMs >= smallest(movements.map(({ atMs }) => atMs))
+  return dates.length > 0 && isListed
+    ? { wrong: `${name} not valid for ${counted(validMonths, 'month')}` }
+    : { isTimed: false }
 }

@@ -1,3 +1,5 @@
+import { expect } from 'vitest'
+import type { Verdict } from '../../../../src/audit/verdict.ts'
 import { inTurn, testStored } from './in-turn.ts'
 
 const template = {
@@ -47,7 +49,7 @@ const silent = {
   requires: 'a grant during the run, or a list of all changes at the credits endpoint',
 }
 
-/** The rest of each purchase, and its time. */
+/** The rest of each purchase, and its time. @param remaining the balance, to which a list of all changes adds up */
 const lots = (
   lot: {
     readonly source: string
@@ -56,12 +58,13 @@ const lots = (
     readonly expires_at: string | null
   },
   boughtAt?: string,
+  kind = 'purchase',
+  remaining = 0,
 ) =>
   told({
-    remaining: 0,
+    remaining,
     lots: [lot],
-    movements:
-      boughtAt === undefined ? [] : [{ credits: lot.credits, kind: 'purchase', at: boughtAt }],
+    movements: boughtAt === undefined ? [] : [{ credits: lot.credits, kind, at: boughtAt }],
   })
 const standard = (expires_at: string | null, remaining = 5) => ({
   ...{ source: 'package Standard', credits: 5_000, remaining, expires_at },
@@ -73,6 +76,11 @@ const priceList = (observed: string) => ({
   observed,
 })
 const passes = { verdict: 'pass', observations: 1 }
+/** A pass in which the time from purchase to expiry was compared, or was not. */
+const compared = expect.toSatisfy(
+  ({ verdict, note }: Verdict & { note?: string }) => verdict === 'pass' && note === undefined,
+)
+const undated = { ...passes, note: 'not tested: how long Standard is valid' }
 
 testStored('BILL-18', [
   [
@@ -141,6 +149,15 @@ testStored('BILL-18', [
     movements(own, invited, [5_000, 'purchase', '', 5_000], [...reward, 5_002]),
   ],
   [
+    'a change between a reward and the own purchase in the same millisecond hides neither',
+    rows,
+    fails(1, '500 credits for its own payment'),
+    movements(
+      ...([own, invited, [5_000, 'purchase', '', 5_000], [-1, 'charge', '', 5_000]] as const),
+      [...reward, 5_001],
+    ),
+  ],
+  [
     'a list that does not add up to the balance is no evidence',
     rows,
     silent,
@@ -177,6 +194,24 @@ testStored('BILL-19', [
       witnesses: [{ slot: 2, shows: '480 more than before' }],
     },
   ],
+  ...(
+    [
+      ['after', inTurn(1000, 1000, 1480, 1480, 2257), 2],
+      ['before', inTurn(1000, 1000, 1777, 1777, 2257), 4],
+    ] as const
+  ).map(
+    ([when, steps, slot]) =>
+      [
+        `a rise that nearly is a package fails whatever is added by hand ${when} it`,
+        steps,
+        {
+          verdict: 'fail',
+          observations: 2,
+          observed: 'a rise by 480',
+          witnesses: [{ slot, shows: '480 more than before' }],
+        },
+      ] as const,
+  ),
   [
     'a rise that is far from any package or grant may have been made by hand',
     inTurn(100, 100, 126),
@@ -230,27 +265,43 @@ testStored('BILL-19', [
     priceList('Standard left after its expiry'),
     lots(standard('2026-12-14T23:59:59Z')),
   ],
-  ['credits may remain for one day', rows, passes, lots(standard('2026-12-15T00:00:00Z'))],
+  ['credits may remain for one day', rows, undated, lots(standard('2026-12-15T00:00:00Z'))],
   [
     'an expired lot without remaining credits passes',
     rows,
-    passes,
+    undated,
     lots(standard('2026-12-14T23:59:59Z', 0)),
+  ],
+  [
+    'an expiry is not compared with a purchase of a kind that is not known as one',
+    rows,
+    undated,
+    lots(standard('2099-01-01T00:00:00Z'), '2026-12-01T00:00:00Z', 'credit_pack'),
+  ],
+  [
+    'an expiry is not compared with a later purchase, if its own may be older than the list',
+    rows,
+    undated,
+    lots(standard('2026-12-20T00:00:00Z'), '2026-12-10T00:00:00Z'),
+  ],
+  [
+    'an expiry that fits no purchase of a list of all changes fails',
+    rows,
+    priceList('Standard not valid for 1 month'),
+    lots(standard('2026-12-20T00:00:00Z'), '2026-12-10T00:00:00Z', 'purchase', 5_000),
+  ],
+  [
+    'an expiry that is too late for each purchase fails by any list',
+    rows,
+    priceList('Standard not valid for 1 month'),
+    lots(standard('2099-01-01T00:00:00Z'), '2026-12-01T00:00:00Z'),
   ],
   ...(
     [
-      ['27 days', '2026-12-28T00:00:00Z', passes],
-      ['32 days', '2027-01-02T00:00:00Z', passes],
-      [
-        'less than 27 days',
-        '2026-12-27T23:59:59Z',
-        priceList('Standard valid for another time than 1 months'),
-      ],
-      [
-        'more than 32 days',
-        '2027-01-02T00:00:01Z',
-        priceList('Standard valid for another time than 1 months'),
-      ],
+      ['27 days', '2026-12-28T00:00:00Z', compared],
+      ['32 days', '2027-01-02T00:00:00Z', compared],
+      ['less than 27 days', '2026-12-27T23:59:59Z', priceList('Standard not valid for 1 month')],
+      ['more than 32 days', '2027-01-02T00:00:01Z', priceList('Standard not valid for 1 month')],
     ] as const
   ).map(
     ([days, expires, verdict]) =>
@@ -258,7 +309,7 @@ testStored('BILL-19', [
         `a month of ${days} after the purchase`,
         rows,
         verdict,
-        lots(standard(expires), '2026-12-01T00:00:00Z'),
+        lots(standard(expires), '2026-12-01T00:00:00Z', 'purchase', 5_000),
       ] as const,
   ),
 ])
