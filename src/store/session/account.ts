@@ -35,7 +35,8 @@ export function accountCondition(
 
 /**
  * SQL for the keys whose polls the account may see: its own, and of no other account. The balance of a key that two
- * accounts use would tell one about the other.
+ * accounts use would tell one about the other. Requests without an account count for neither: a log that names none
+ * does not say that its keys are another's. So requests without an account have no polls.
  */
 export const pollKeysSql = (
   tables: readonly string[],
@@ -75,7 +76,8 @@ export async function mainOf(session: Session): Promise<string> {
 /**
  * Puts one account in front of every query of a session. Temporary views hide the tables of usage, so that the store's
  * own views, the clocks of runs, and charts of the user read only its rows too. Nothing depends on other accounts:
- * neither which sums count, nor what an import covers, nor the time of a poll.
+ * neither which sums count, nor what an import covers, nor the time of a poll. Tables of usage that do not say whose
+ * a row is are empty. What is kept of runs beside their usage (bodies, findings, health) stays that of all accounts.
  *
  * @param keyTables tables with `key_fp` and `account` that say whose polls are whose; default: those of the store
  */
@@ -101,6 +103,8 @@ export async function limitTo(
     CREATE OR REPLACE TEMP VIEW request_kinds AS FROM ${main}.request_kinds WHERE ${mine};
     CREATE OR REPLACE TEMP VIEW runs AS FROM ${main}.runs
     WHERE run_id IN (SELECT run_id FROM ${main}.request_kinds WHERE ${mine});
+    CREATE OR REPLACE TEMP VIEW usage_changes AS FROM ${main}.usage_changes WHERE false;
+    CREATE OR REPLACE TEMP VIEW usage_referrals AS FROM ${main}.usage_referrals WHERE false;
     CREATE OR REPLACE TEMP VIEW usage_event_days AS
     SELECT DISTINCT source, at_us // 86400000000 AS day FROM ${main}.usage_events WHERE ${mine} AND type = 'usage';
     CREATE OR REPLACE TEMP VIEW usage_imports AS

@@ -10,6 +10,7 @@ import { readUsage, readUsageIn } from '../../../src/report/usage/read.ts'
 import type { UsageOptions } from '../../../src/report/usage/shape.ts'
 import { terminalUsage } from '../../../src/report/usage/terminal.ts'
 import { exportTable } from '../../../src/store/files/export.ts'
+import { limitTo, pollKeysSql } from '../../../src/store/session/account.ts'
 import { inSession, type Session } from '../../../src/store/session/session.ts'
 import { tries } from '../../nightly/tries.ts'
 import { openStore, type Store } from '../../store/opened.ts'
@@ -137,6 +138,35 @@ describe('the usage of one account', () => {
       withoutMarks(await exported(all, 'parquet'))
     },
   )
+
+  test('has no changed or open amounts, which do not say whose they are', async () => {
+    const tables = ['usage_changes', 'usage_referrals']
+    const counted = (account: string | null) =>
+      inSession(few, {}, async (session) => {
+        await session.execute(`BEGIN;
+          INSERT INTO usage_changes SELECT 1, 1, 'log', 'x', 1, 2, '', 1, 2, 1, 2, 1, 2;
+          INSERT INTO usage_referrals SELECT 'log', 'x', 'y'`)
+        await limitTo(session, { account, keys: null })
+        const rows = await Promise.all(tables.map((table) => session.rows(`FROM ${table}`)))
+        await session.execute('ROLLBACK')
+        return rows.map(({ length }) => length)
+      })
+    expect(await counted(null)).toEqual([1, 1])
+    expect(await counted(subject.name)).toEqual([0, 0])
+  })
+
+  test('has the polls of a key that only requests without an account use, too', async () => {
+    const polls = (account: string, other: string) =>
+      inSession(few, {}, async (session) => {
+        await session.execute(`CREATE TEMP TABLE used AS FROM (VALUES ('k', 'a'), ('k', ${other})) AS t(key_fp, account);
+          SET VARIABLE usage_account = '${account}'`)
+        const keys = await session.rows(pollKeysSql(['used']))
+        return keys.length
+      })
+    expect([await polls('a', 'NULL'), await polls('a', "'b'"), await polls('', 'NULL')]).toEqual([
+      ...[1, 0, 0],
+    ])
+  })
 
   test('is the same from a file of quarters', { tags: 'whole' }, async () => {
     const file = join(folder, 'all.parquet')
