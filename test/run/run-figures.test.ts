@@ -7,40 +7,53 @@ import { startRun } from '../../src/store/runs/runs.ts'
 import { openStore } from '../store/opened.ts'
 import { attempt, startOf } from './rows.ts'
 
+/** Requests of one phase, as many in a second. */
+const phaseOf = (
+  name: string,
+  part: 'warmup' | 'steady',
+  perS: number,
+  n: number,
+  fromUs: number,
+  events: number,
+) =>
+  Array.from({ length: n }, (_, at) =>
+    attempt({
+      events,
+      slot: fromUs + at,
+      phase: name,
+      part,
+      model: at % 3 === 1 ? 'svc-k2.5' : 'svc-k2',
+      intendedUs: fromUs + (at * 1e6) / perS,
+    }),
+  )
+
 test('the rates of a run are those of its busiest steady phase, not a mean over all phases', async () => {
-  const store = await openStore(':memory:')
-  await startRun(store, startOf('r'))
-  let slot = 0
-  const phase = (
-    name: string,
-    part: 'warmup' | 'steady',
-    perS: number,
-    n: number,
-    fromUs: number,
-    events: number,
-  ) =>
-    Array.from({ length: n }, (_, at) =>
-      attempt({
-        events,
-        slot: slot++,
-        phase: name,
-        part,
-        model: at % 3 === 1 ? 'svc-k2.5' : 'svc-k2',
-        intendedUs: fromUs + (at * 1e6) / perS,
-      }),
-    )
-  await appendAttempts(store, [
-    ...phase('warm', 'warmup', 5000, 500, 0, 500),
-    ...phase('slow', 'steady', 100, 400, 1e6, 900),
-    ...phase('fast', 'steady', 2000, 1000, 5e6, 30),
+  const { busiestPerS, busiestEventsPerS } = await figuresOf([
+    ...phaseOf('warm', 'warmup', 5000, 500, 0, 500),
+    ...phaseOf('slow', 'steady', 100, 400, 1e6, 900),
+    ...phaseOf('fast', 'steady', 2000, 1000, 5e6, 30),
     // A handful of concurrent requests is not a load.
-    ...phase('few', 'steady', 1e6, 50, 6e6, 70),
+    ...phaseOf('few', 'steady', 1e6, 50, 6e6, 70),
   ])
-  const { busiestPerS, busiestEventsPerS } = await runFigures(store, 'r', defaultContract)
-  store.close()
   expect(busiestPerS).toBeCloseTo(2000, 6)
   // 30 events per request of that phase, whatever the other phases read and however long they took.
   expect(busiestEventsPerS).toBeCloseTo(60_000, 4)
+})
+
+test('of two phases that are as busy, the one that reads more events counts, the first or the last', async () => {
+  const inTurn = async (first: number, last: number) =>
+    (
+      await figuresOf([
+        ...phaseOf('a', 'steady', 100, 100, 0, first),
+        ...phaseOf('b', 'steady', 100, 100, 2e6, last),
+      ])
+    ).busiestEventsPerS
+  expect([await inTurn(3, 7), await inTurn(7, 3)]).toEqual([700, 700])
+})
+
+test('a phase of one request in two seconds has a rate', async () => {
+  const figures = await figuresOf(phaseOf('slow', 'steady', 0.5, 100, 0, 4))
+  expect([figures.busiestPerS, figures.busiestEventsPerS]).toEqual([0.5, 2])
 })
 
 /** Rows of a warm-up and of a steady phase: each figure differs by the part it is taken from. */

@@ -89,19 +89,22 @@ const enoughForRate = 100
 
 type Rates = Pick<RunFigures, 'busiestPerS' | 'busiestEventsPerS'>
 
+/** Of phases that are as busy, the one that reads more events. */
 function busiestOf(steady: readonly Group[]): Rates {
-  let busiest: Rates = { busiestPerS: null, busiestEventsPerS: null }
-  for (const groups of Map.groupBy(steady, ({ phase }) => phase).values()) {
+  const phases = [...Map.groupBy(steady, ({ phase }) => phase).values()].flatMap((groups) => {
     const n = sumOf(groups, 'n')
     const first = smallest(groups.map((group) => group.first_us))
     const last = largest(groups.map((group) => group.last_us))
-    if (n < enoughForRate || last <= first) continue
+    if (n < enoughForRate || last <= first) return []
     const perS = ((n - 1) / (last - first)) * 1e6
-    if (perS <= (busiest.busiestPerS ?? 0)) continue
     // Streams end after the last send, so events are counted by request.
-    busiest = { busiestPerS: perS, busiestEventsPerS: (perS * sumOf(groups, 'events')) / n }
+    return [{ perS, eventsPerS: (perS * sumOf(groups, 'events')) / n }]
+  })
+  const [busiest] = phases.sort((a, b) => b.perS - a.perS || b.eventsPerS - a.eventsPerS)
+  return {
+    busiestPerS: busiest?.perS ?? null,
+    busiestEventsPerS: busiest?.eventsPerS ?? null,
   }
-  return busiest
 }
 
 function countsOf(groups: readonly Group[]): AttemptCounts {
