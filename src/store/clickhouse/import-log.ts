@@ -8,6 +8,7 @@ import { content } from '../import/content.ts'
 import { type FileImported, importFile, rejectsOf } from '../import/import-file.ts'
 import type { FileImport } from '../import/import-options.ts'
 import { literal } from '../literal.ts'
+import { hasCostsSql } from '../quarters/quarters.ts'
 import { openStore, type Store } from '../session/open.ts'
 import type { ClickHouse } from './clickhouse.ts'
 import { insertLastFours } from './last-fours.ts'
@@ -182,8 +183,7 @@ async function writeStatements(
        SELECT buckets.* EXCLUDE (place, has_events, is_covered, replaced_by, width_us),
          coalesce(from_us, start_us) AS covers_from_us, coalesce(to_us, end_us) AS covers_to_us,
          replaced_by IS NULL AS counts,
-         measures = 'usage' AND EXISTS (
-           FROM usage_buckets AS costs WHERE costs.source = buckets.source AND costs.measures = 'costs') AS has_costs,
+         ${hasCostsSql} AS has_costs,
          (SELECT max(imported_us) FROM usage_imports) AS written_us
        FROM usage_buckets AS buckets LEFT JOIN usage_imports ON import_no = statement
        WHERE buckets.source = ${literal(source)}

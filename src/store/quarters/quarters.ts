@@ -6,6 +6,7 @@ import {
   statedColumns,
   sumColumns,
 } from '../../measure/usage/quantities.ts'
+import { hourUs } from '../../user/durations.ts'
 
 /**
  * SQL for the contribution of each row of `usage_shown` and `usage_shown_buckets` to the sums of quarters of an hour (docs/usage.md, "The
@@ -20,14 +21,24 @@ export const cellsSql = () => `
     SELECT * REPLACE (CASE WHEN priced_by IS NULL OR NOT has_costs THEN credits END AS credits) FROM usage_shown_buckets)`
 
 /**
+ * SQL for whether a sum of usage, a row of `buckets`, has its costs in other sums of its source: those that cover the hour in which
+ * it starts, of the same account. Costs or usage without an account are those of each.
+ */
+export const hasCostsSql = `buckets.measures = 'usage' AND EXISTS (
+     FROM (
+       SELECT DISTINCT source, account, unnest(range(
+         start_us // ${hourUs}, greatest(end_us // ${hourUs}, start_us // ${hourUs} + 1))) AS hour
+       FROM usage_buckets WHERE measures = 'costs' AND replaced_by IS NULL) AS costs
+     WHERE costs.source = buckets.source AND costs.hour = buckets.start_us // ${hourUs}
+       AND (costs.account IS NULL OR buckets.account IS NULL OR costs.account = buckets.account))`
+
+/**
  * SQL for the sums of the store that nothing replaced, and whether their costs are in other sums of the source.
  *
  * @param where further conditions, from AND on
  */
 export const shownBucketsSql = (where: string) =>
-  `SELECT *, measures = 'usage' AND EXISTS (
-     FROM usage_buckets AS costs WHERE costs.source = buckets.source AND costs.measures = 'costs') AS has_costs
-   FROM usage_buckets AS buckets WHERE replaced_by IS NULL ${where}`
+  `SELECT *, ${hasCostsSql} AS has_costs FROM usage_buckets AS buckets WHERE replaced_by IS NULL ${where}`
 
 /**
  * SQL for the table of quarters.

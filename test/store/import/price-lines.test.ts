@@ -160,6 +160,36 @@ test('costs that a provider reports apart from its usage come before computed on
   expect(await moneyOf()).toEqual([{ unit: 'USD', used: '0.25', refunds: '0', computed: '0' }])
 })
 
+/** A day of the usage or of the costs of a provider, in an account or in none. */
+const daySum = (day: number, of: object) => ({
+  time: `2026-11-0${day}T00:00:00Z`,
+  ...{ end: `2026-11-0${day + 1}T00:00:00Z`, ...of },
+})
+const usageOf = (day: number, account?: string) =>
+  daySum(day, { model: 'm', account, requests: 2, promptTokens: 1e6, completionTokens: 0 })
+const costsOf = (day: number, credits: string, account?: string) =>
+  daySum(day, { credits, unit: 'USD', account })
+
+test('costs of a day leave the computed costs of other days', async () => {
+  await importRows(
+    [1, 2, 3].map((day) => usageOf(day)),
+    { prices: pricesOf(plain) },
+  )
+  expect(await moneyOf()).toMatchObject([{ used: '9', computed: '9' }])
+  await importRows([costsOf(2, '5')])
+  expect(await moneyOf()).toMatchObject([{ used: '11', computed: '6' }])
+  expect((await pageOf()).totals.unknownCost).toBe(0)
+})
+
+test('costs of an account leave the computed costs of another, and costs of no account are those of each', async () => {
+  await importRows([usageOf(1, 'a'), usageOf(1, 'b')], { prices: pricesOf(plain) })
+  await importRows([costsOf(1, '9', 'a')])
+  expect(await moneyOf()).toMatchObject([{ used: '12', computed: '3' }])
+  await importRows([usageOf(1, 'a'), usageOf(1, 'b')], { prices: pricesOf(plain), source: 'two' })
+  await importRows([costsOf(1, '9')], { source: 'two' })
+  expect(await moneyOf()).toMatchObject([{ used: '21', computed: '3' }])
+})
+
 test('a contract without prices is refused', () => {
   expect(() => logPrices(defaultContract)).toThrow(/^The contract .* has no prices/)
 })

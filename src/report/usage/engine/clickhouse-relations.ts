@@ -6,8 +6,9 @@ import {
   tokenColumns,
 } from '../../../measure/usage/quantities.ts'
 import { firstOpenQuarter } from '../../../store/clickhouse/tables.ts'
-import { type AccountScope, accountCondition } from '../../../store/session/account.ts'
+import { type AccountScope, accountCondition, isWhole } from '../../../store/session/account.ts'
 import type { Variable } from '../../../store/session/variable.ts'
+import { hourUs } from '../../../user/durations.ts'
 import { keyHours } from './queries.ts'
 
 /**
@@ -22,6 +23,14 @@ export function clickhouseRelations(
   const sources = variable('usage_sources')
   const mine = `(${accountCondition(scope, variable)}) AND (empty(${sources}) OR has(${sources}, source))`
   const tokens = tokenColumns.join(', ')
+  const statedSums = `SELECT * FROM usage_buckets FINAL WHERE counts AND ${mine}`
+  // As in DuckDB, who sees an account sees no costs without one: its computed costs stand, unless it has costs of its own (`hasCostsSql`).
+  const ofScope = `
+    SELECT * EXCEPT (has_costs), measures = 'usage' AND (source, intDiv(start_us, ${hourUs})) IN (
+      SELECT source, arrayJoin(range(intDiv(start_us, ${hourUs}),
+        greatest(intDiv(end_us, ${hourUs}), intDiv(start_us, ${hourUs}) + 1)))
+      FROM (${statedSums}) WHERE measures = 'costs') AS has_costs
+    FROM (${statedSums})`
   return {
     usage_lines: `
   SELECT source, id, at_us, quarter, type, model, endpoint, key_fp, account, tags, outcome, status,
@@ -35,8 +44,8 @@ export function clickhouseRelations(
     open: `SELECT * FROM requests WHERE quarter >= ${firstOpenQuarter}`,
     stated: `
   -- Costs that the source reports apart come before computed ones.
-  SELECT * EXCEPT (credits), if(priced_by IS NULL OR NOT has_costs, usage_buckets.credits, NULL) AS credits
-  FROM usage_buckets FINAL WHERE counts AND ${mine}`,
+  SELECT * EXCEPT (credits), if(priced_by IS NULL OR NOT has_costs, sums.credits, NULL) AS credits
+  FROM (${isWhole(scope) ? statedSums : ofScope}) AS sums`,
     usage_bills: `SELECT source FROM usage_buckets FINAL WHERE counts AND measures = 'charges' AND ${mine}`,
     buckets: `SELECT ${statedColumns(dialect)} FROM stated`,
     usage_cells: `
