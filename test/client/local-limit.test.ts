@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { Http1Transport } from '../../src/client/wire/http1/transport.ts'
-import { localLimitOf } from '../../src/client/wire/local-limit.ts'
+import { codeOf, localLimitOf } from '../../src/client/wire/local-limit.ts'
 import { exchange, openOn } from './transports.ts'
 
 test('error codes of exhausted local resources are distinguished from those of the service', () => {
@@ -44,4 +44,14 @@ test('own HTTP/1.1 opens no more connections than it may, and those requests are
   ])
   // The open connections are used again.
   expect((await ask()).map(({ status }) => status)).toEqual([200, 200, 200, null, null])
+})
+
+test('a service that refuses is told where one of its addresses cannot be used here', () => {
+  const failed = (code: string) => Object.assign(new Error(`connect ${code}`), { code })
+  const all = (...codes: readonly string[]) =>
+    Object.assign(new AggregateError(codes.map(failed)), { code: codes[0]! })
+  expect(codeOf(all('EADDRNOTAVAIL', 'ECONNREFUSED'))).toBe('ECONNREFUSED')
+  expect(codeOf(all('EADDRNOTAVAIL', 'EADDRNOTAVAIL'))).toBe('EADDRNOTAVAIL')
+  expect(codeOf(failed('EADDRNOTAVAIL'))).toBe('EADDRNOTAVAIL')
+  expect(codeOf(new Error('no code'))).toBe('')
 })

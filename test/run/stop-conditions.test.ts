@@ -180,6 +180,7 @@ test('a run ends after 30 s of refusals, or after the time that the scenario set
   expect(reason('', () => {}, '', 29e6)).toBeNull()
   expect(reason('', () => {}, '', 30e6)).toBe('errors')
   expect(reason('stop: { refused_for: 2m }', () => {}, '', 119e6)).toBeNull()
+  expect(() => reason('stop: { refused_for: 0s }', () => {}, '', 1e6)).toThrow('a duration above 0')
 })
 
 test('a budget stops it once a request was refused and all credits are spent or reserved', () => {

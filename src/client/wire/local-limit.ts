@@ -12,3 +12,14 @@ const limits: Readonly<Record<string, LocalLimit>> = lookup({
 
 /** The resource of this machine that a connection error means; null for any other error. */
 export const localLimitOf = (code: string): LocalLimit | null => limits[code] ?? null
+
+/**
+ * The code of a connection error; empty without one. A name with several addresses fails at each of them: a machine without IPv6 has no
+ * address for one (EADDRNOTAVAIL), which is no lack of ports if another address says why the service was not reached.
+ */
+export function codeOf(error: Error): string {
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
+  if (!(error instanceof AggregateError)) return code
+  const codes = error.errors.map((each) => (each instanceof Error ? codeOf(each) : ''))
+  return codes.find((each) => each !== '' && localLimitOf(each) === null) ?? code
+}

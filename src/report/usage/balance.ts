@@ -43,7 +43,7 @@ export async function readGrants(
 ): Promise<readonly Grant[] | null> {
   const polls = await session.rows<{ remaining: number | null; grants_json: string | null }>(
     `SELECT arg_max(remaining::DOUBLE, polled_us) AS remaining,
-       arg_max(grants_json, polled_us) AS grants_json
+       arg_max_null(grants_json, polled_us) AS grants_json
      FROM usage_polls WHERE remaining IS NOT NULL GROUP BY key_fp`,
   )
   if (polls.length > 0) {

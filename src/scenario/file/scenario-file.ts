@@ -98,7 +98,7 @@ const stop = shape('stop conditions: error_share, consecutive_failures, refused_
   ],
   consecutive_failures: [whole(1).optional(), 'Failures in a row.'],
   refused_for: [
-    duration().optional(),
+    someTime('a duration').optional(),
     'How long every request may get no connection or a 401. Default: 30s.',
   ],
 })

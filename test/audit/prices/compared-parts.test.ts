@@ -65,6 +65,11 @@ describe('a part of the log', () => {
       verdict: 'inconclusive',
       why: expect.stringContaining('1 of 2 requests with a cost have a row that states none'),
     })
+    // Also beside a row with a cost, which may be five times what it should be.
+    const overcharged = [log[0]!, row('b', 0.0007, 2), { ...row('b', 0, 2, 0, 0), spend: null }]
+    expect((await audited(sends, spends, { log: overcharged }))['PRICE-04']!.verdict).toBe(
+      'inconclusive',
+    )
   })
 })
 

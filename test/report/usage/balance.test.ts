@@ -100,9 +100,15 @@ test('the credits held are the grants of the last poll of each key, or else its 
   await poll(2, 900, 'a', grants)
   await poll(3, null, 'a')
   await poll(1, 50, 'b', [])
+  await poll(1, 100, 'c', grants)
+  await poll(2, 3, 'c')
   await prepareUsage(store, usageOptions())
   const held = [...(await readGrants(store, novemberUs))!].sort((a, b) => a.credits - b.credits)
-  expect(held).toEqual([...grants, { name: 'balance', credits: 50, expiresUs: null }])
+  expect(held).toEqual([
+    { name: 'balance', credits: 3, expiresUs: null },
+    ...grants,
+    { name: 'balance', credits: 50, expiresUs: null },
+  ])
 })
 
 test('without a poll they are the last header of each account so far, and null without one', async () => {

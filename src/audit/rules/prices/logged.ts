@@ -28,7 +28,7 @@ It cannot judge requests without a row, or rows without a request, which PRICE-0
     if (verdict.verdict === 'pass') {
       const silent = chargedOf(
         found.join.pairs.flatMap(({ request, rows }) =>
-          rows.every(({ cost, unreadable: text }) => cost === null && text === null)
+          rows.some(({ cost, unreadable: text }) => cost === null && text === null)
             ? [request]
             : [],
         ),

@@ -1,7 +1,7 @@
 import { readSync, writeSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import type { SecureContext } from 'node:tls'
-import { localLimitOf } from '../local-limit.ts'
+import { codeOf, localLimitOf } from '../local-limit.ts'
 import { nodeTls } from '../node-tls.ts'
 import { isTlsError } from '../tls-error.ts'
 import type { Failure, FailureCode, WireExchange, WireRequest, WireSink } from '../transport.ts'
@@ -279,7 +279,7 @@ export class Connection {
   }
 
   private onError(error: Error): void {
-    const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
+    const code = codeOf(error)
     this.close(this.failureCodeOf(code), `${error.message} (${code || error.name})`)
   }
 

@@ -1,4 +1,4 @@
-import { localLimitOf } from '../local-limit.ts'
+import { codeOf, localLimitOf } from '../local-limit.ts'
 import { isTlsError } from '../tls-error.ts'
 import type { Failure, FailureCode } from '../transport.ts'
 
@@ -11,12 +11,7 @@ export const isOutOfPlace = (error: Error): boolean =>
 
 /** Translates an error of undici into the codes of our own transport. */
 export function failureOf(error: Error, progress: Progress): Failure {
-  const code =
-    'code' in error && typeof error.code === 'string'
-      ? error.code
-      : error.name === 'HTTPParserError'
-        ? 'HPE_'
-        : ''
+  const code = codeOf(error) || (error.name === 'HTTPParserError' ? 'HPE_' : '')
   return {
     code: failureCodeOf(code, error.message, progress),
     message: `${error.message.trim()} (${code || error.name})`,
