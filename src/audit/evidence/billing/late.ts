@@ -15,11 +15,13 @@ export interface Late {
   readonly doubt: string | null
 }
 
+type Conflicts = Pick<IntervalReading, 'conflictCount' | 'placed'>
+
 /** The shortest delay that explains the values; null if none, or if the final balance lacks charges: it may be a lost update. */
 export function lateCharges(
   history: BalanceHistory,
   conservation: Conservation,
-  intervals: IntervalReading,
+  intervals: Conflicts,
 ): Late | null {
   const { whole } = conservation
   // A few conflicts among many exact values are single errors.
@@ -115,7 +117,7 @@ function delayLike(history: BalanceHistory, whole: Stretch | null): number | nul
 }
 
 /** Whether there are few contradictions among many values that are exact otherwise. */
-export const isRare = ({ conflictCount, placed }: IntervalReading): boolean =>
+export const isRare = ({ conflictCount, placed }: Conflicts): boolean =>
   conflictCount <= Math.max(2, placed / 200)
 
 /** How many requests that may be charged were called before the first idle value, or after the last one. */

@@ -31,6 +31,12 @@ test('in a stretch with two open parts every way to share the credits counts', (
   expect(logLikelihoodOf([2], parts)).toBeCloseTo(Math.log(9 / 16 / 2 + (2 * 3) / 16 / 2), 9)
 })
 
+test('parts of one stretch have a chance of one half each where that fits', () => {
+  // So do 3/8 and 3/4, and others. 20 ways to choose three of six.
+  const parts = [range([0], [4]), range([0], [2])]
+  expect(logLikelihoodOf([3], parts)).toBeCloseTo(Math.log(20 / 64), 9)
+})
+
 test('a stretch counts for the chance by what it leaves open, over its variance', () => {
   // One of one is charged, and three of nine. Least squares, each stretch over a tenth and its variance.
   const slopeAt = (chance: number) =>
