@@ -290,6 +290,27 @@ testStored('BILL-19', [
     priceList('Standard not valid for 1 month'),
     lots(standard('2026-12-20T00:00:00Z'), '2026-12-10T00:00:00Z', 'purchase', 5_000),
   ],
+  ...(
+    [
+      ['at', '2026-11-18T00:00:00Z', priceList('Standard not valid for 1 month')],
+      ['a second behind', '2026-11-18T00:00:01Z', undated],
+    ] as const
+  ).map(
+    ([when, beginsAt, verdict]) =>
+      [
+        `a list that begins ${when} the earliest time of a purchase`,
+        rows,
+        verdict,
+        told({
+          remaining: 0,
+          lots: [standard('2026-12-20T00:00:00Z')],
+          movements: [
+            { credits: 100, kind: 'grant', at: beginsAt },
+            { credits: 5_000, kind: 'purchase', at: '2026-12-10T00:00:00Z' },
+          ],
+        }),
+      ] as const,
+  ),
   [
     'an expiry that is too late for each purchase fails by any list',
     rows,
