@@ -75,7 +75,7 @@ describe.skipIf(!canBrowse)('files of the page (needs chromium)', () => {
     const page = await open('from=2024-11-01&to=2026-12-01')
     const days = await saved(page)
     expect([days.name, days.lines.length]).toEqual([
-      'usage-Nordlicht-2024-11-01-2026-12-01.csv',
+      'usage-Nordlicht-2024-11-01-2026-11-30.csv',
       1 + 27 * 2,
     ])
     await page.locator('.exports select').selectOption('hour')
@@ -89,7 +89,7 @@ describe.skipIf(!canBrowse)('files of the page (needs chromium)', () => {
     await month.locator('.exports select').selectOption('hour')
     const hours = await saved(month)
     expect([hours.name, hours.lines.length]).toEqual([
-      'usage-Nordlicht-2026-11-01-2026-12-01-hour.csv',
+      'usage-Nordlicht-2026-11-01-2026-11-30-hour.csv',
       1 + 27 * 8,
     ])
     await month.close()
@@ -135,7 +135,7 @@ describe.skipIf(!canBrowse)('files of the page (needs chromium)', () => {
     await expect.poll(() => rows.count()).toBe(100)
     const first = async () => (await rows.first().locator('th, td').allTextContents()).slice(0, 7)
     expect(await first()).toEqual([
-      ...['Nov 27, 22:00:00', 'r215', 'small', 'key 1', 'chat', 'successful', '215'],
+      ...['Nov 27, 10:00:00 PM', 'r215', 'small', 'key 1', 'chat', 'successful', '215'],
     ])
     // A busy service takes nothing away, and the button asks again.
     const more = list.getByRole('button', { name: 'More requests' })
@@ -171,7 +171,7 @@ describe.skipIf(!canBrowse)('files of the page (needs chromium)', () => {
     })
     const { name, lines } = await saved(page)
     expect([name, lines.length]).toEqual([
-      'requests-Nordlicht-2026-11-01-2026-12-01.csv',
+      'requests-Nordlicht-2026-11-01-2026-11-30.csv',
       1 + 27 * 8,
     ])
     expect(new Set(lines).size).toBe(lines.length)

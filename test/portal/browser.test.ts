@@ -245,7 +245,7 @@ describe.skipIf(!canBrowse)(
       for (let at = 0; at < 2; at++) await stage.press('ArrowLeft')
       await stage.press('Enter')
       const requests = frame.locator('.b-requests')
-      await expect.poll(() => requests.textContent()).toContain('21:00:00')
+      await expect.poll(() => requests.textContent()).toMatch(/9:00:00\sPM/)
       expect(await requests.locator('tbody tr').count()).toBe(1)
       // The figures of the hour come once more, and the list with them.
       await expect.poll(() => requests.textContent()).toContain('successful')
@@ -259,6 +259,51 @@ describe.skipIf(!canBrowse)(
       await expect.poll(used).toContain('80 requests')
       await frame.evaluate('history.back()')
       await expect.poll(used).toContain('1 request')
+      await page.close()
+    })
+
+    test('a tap opens the bar under the finger, whatever bar a scroll came over, and a wrong date is told at its field', {
+      tags: 'whole',
+      timeout: 60_000,
+    }, async () => {
+      const { page } = await open(
+        `${usageUrl}/page?from=2026-11-01&to=2026-11-29#t=${await tokenOf('a')}`,
+        { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true },
+      )
+      const stage = page.locator('#board-use .b-stage')
+      await stage.waitFor()
+      const drawn = page.locator('#board-use .b-stage svg')
+      /** The middle of a day's bar. */
+      const placeOf = async (day: number) => {
+        await stage.scrollIntoViewIfNeeded()
+        const box = (await drawn.boundingBox())!
+        const [left, step, width] = (await drawn.evaluate(
+          '(svg => [svg.dataset.left, svg.dataset.step, svg.viewBox.baseVal.width].map(Number))(document.querySelector("#board-use .b-stage svg"))',
+        )) as [number, number, number]
+        return {
+          x: box.x + ((left + (day - 0.5) * step) * box.width) / width,
+          y: box.y + box.height / 2,
+        }
+      }
+      // A finger that scrolls tells of its first places alone.
+      const { x, y } = await placeOf(6)
+      await stage.dispatchEvent('pointermove', { clientX: x, clientY: y, pointerType: 'touch' })
+      const bar = await placeOf(19)
+      await page.touchscreen.tap(bar.x, bar.y)
+      await expect
+        .poll(() => page.evaluate('location.search'))
+        .toBe('?from=2026-11-19&to=2026-11-20')
+      const to = page.locator('[data-name=to]')
+      await page.locator('.b-stage').first().waitFor()
+      await to.fill('2026-11-05')
+      expect(await to.evaluate('document.querySelector("[data-name=to]").validationMessage')).toBe(
+        'The last day is before the first one. The page has not changed.',
+      )
+      expect(await page.evaluate('location.search')).toBe('?from=2026-11-19&to=2026-11-20')
+      await to.fill('2026-11-21')
+      await expect
+        .poll(() => page.evaluate('location.search'))
+        .toBe('?from=2026-11-19&to=2026-11-22')
       await page.close()
     })
 
@@ -433,7 +478,7 @@ describe.skipIf(!canBrowse)(
       await own.page.waitForSelector('.b-first figure')
       const saved = own.page.waitForEvent('download')
       await own.page.locator('[data-export=csv]').click()
-      expect((await saved).suggestedFilename()).toBe('usage-Nordlicht-2026-11-01-2026-11-29.csv')
+      expect((await saved).suggestedFilename()).toBe('usage-Nordlicht-2026-11-01-2026-11-28.csv')
       await own.page.close()
     })
 

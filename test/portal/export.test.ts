@@ -61,16 +61,16 @@ test('the bucket that a refused export is told is one that it takes', async () =
 test('a file is named by the account, the period, its bars and what was filtered', async () => {
   const query = 'from=2026-10-01&to=2026-11-01'
   const name = async (more: string) => nameOf(await ask(`${query}${more}`))
-  expect(await name('')).toBe('usage-Nordlicht-Studio-2026-10-01-2026-11-01.csv')
+  expect(await name('')).toBe('usage-Nordlicht-Studio-2026-10-01-2026-10-31.csv')
   expect(await name('&bucket=hour&format=jsonl')).toBe(
-    'usage-Nordlicht-Studio-2026-10-01-2026-11-01-hour.jsonl',
+    'usage-Nordlicht-Studio-2026-10-01-2026-10-31-hour.jsonl',
   )
   expect(await name('&model=nova')).toBe(
-    'usage-Nordlicht-Studio-2026-10-01-2026-11-01-model-nova.csv',
+    'usage-Nordlicht-Studio-2026-10-01-2026-10-31-model-nova.csv',
   )
   // Signs that a path has are left out, and the digest tells such names apart.
   expect(await name('&model=nova/mini')).toMatch(
-    /^usage-Nordlicht-Studio-2026-10-01-2026-11-01-model-nova-mini-[0-9a-f]{6}\.csv$/,
+    /^usage-Nordlicht-Studio-2026-10-01-2026-10-31-model-nova-mini-[0-9a-f]{6}\.csv$/,
   )
   expect(nameOf(await ask('from=2026-10-25T01:00:00%2B00:00&to=2026-10-25T02:00:00%2B00:00'))).toBe(
     'usage-Nordlicht-Studio-2026-10-25T0100+0000-2026-10-25T0200+0000.csv',
@@ -144,9 +144,9 @@ describe('all requests', () => {
       // Unknown is never zero.
       ['usage', 'ok', null],
     ])
-    expect(nameOf(answer)).toBe('requests-a-2026-11-01-2026-12-01.jsonl')
+    expect(nameOf(answer)).toBe('requests-a-2026-11-01-2026-11-30.jsonl')
     expect(nameOf(await asked('&outcome=limited'))).toBe(
-      'requests-a-2026-11-01-2026-12-01-outcome-limited.csv',
+      'requests-a-2026-11-01-2026-11-30-outcome-limited.csv',
     )
     expect(await (await asked('')).text()).toContain(",'=nova,")
     expect((await parsed(await asked('&format=jsonl&outcome=limited'))).length).toBe(1)
@@ -166,9 +166,9 @@ describe('all requests', () => {
     }
     expect(seen).toEqual(['r1', 'r2', 'r3', 'r2-back', 'r4'])
     expect(names).toEqual([
-      'requests-a-2026-11-01-2026-12-01.jsonl',
-      'requests-a-2026-11-01-2026-12-01-part-2.jsonl',
-      'requests-a-2026-11-01-2026-12-01-part-3.jsonl',
+      'requests-a-2026-11-01-2026-11-30.jsonl',
+      'requests-a-2026-11-01-2026-11-30-part-2.jsonl',
+      'requests-a-2026-11-01-2026-11-30-part-3.jsonl',
     ])
   })
 
@@ -233,7 +233,7 @@ test('two choices have two names of files, and so have two periods', () => {
     return fileName('usage', { label }, period, { ...none, ...more })
   }
   const day = ['2026-11-01T00:00:00Z', '2026-11-02T00:00:00Z'] as const
-  const beginning = 'usage-A-2026-11-01-2026-11-02-model-a-key-b'
+  const beginning = 'usage-A-2026-11-01-2026-11-01-model-a-key-b'
   expect(named({ model: ['a-key-b'] }, ...day)).toBe(`${beginning}.csv`)
   expect(named({ model: ['a'], key: ['b'] }, ...day)).toMatch(/-model-a-key-b-[0-9a-f]{6}\.csv$/)
   expect(named({}, '2026-11-01T00:00:10Z', '2026-11-01T00:00:40Z')).toBe(
@@ -241,9 +241,9 @@ test('two choices have two names of files, and so have two periods', () => {
   )
   // The day begins twice in Havana.
   expect(named({}, '2026-11-01T04:00:00Z', '2026-11-01T05:00:00Z', 'America/Havana')).toBe(
-    'usage-A-2026-11-01-2026-11-01T0000-0500.csv',
+    'usage-A-2026-11-01T0000-0400-2026-11-01T0000-0500.csv',
   )
-  expect(named({}, ...day, 'UTC', '***')).toBe('usage-2026-11-01-2026-11-02.csv')
+  expect(named({}, ...day, 'UTC', '***')).toBe('usage-2026-11-01-2026-11-01.csv')
 })
 
 test('an id that a log joined shows none of its columns, and is the same in the list, the file and for the operator', async () => {

@@ -88,6 +88,13 @@ test('a chart is saved with account, period, unit, offsets and exact decimals', 
   expect(csvName(data, view, choiceOf(data, ''))).toBe(
     'usage-use-Nord-Co-2026-11-01-2026-11-02.csv',
   )
+  // The days and the hours of a file of a chart are named as those of an export.
+  const named = (from: string, to: string) =>
+    csvName(data, view, choiceOf(data, `from=${from}&to=${to}`))
+  expect(named('2026-11-02', '2026-11-03')).toBe('usage-use-Nord-Co-2026-11-02-2026-11-02.csv')
+  expect(named('2026-11-02T14', '2026-11-03')).toBe(
+    'usage-use-Nord-Co-2026-11-02T1400+0100-2026-11-03T0000+0100.csv',
+  )
   const sum = viewsOf(data, choiceOf(data, '')).views.find(({ id }) => id === 'cumulative')!
   expect(csvOf(data, sum).split('\r\n')[0]).toBe('account,until,Credits used (credits)')
   expect(exactText(101.90999999999998, 2)).toBe('101.91')

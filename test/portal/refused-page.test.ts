@@ -91,7 +91,6 @@ test.each([
     400,
     'by has a value that is not known here. Known: model, key, endpoint, and tag:NAME.',
   ],
-  ['from=2026-11-31', 400, '. '],
   ['other=1', 400, 'A parameter is unknown. Known: from, to, model,'],
 ])(
   'a page with %s is a %i that says what is known, and leads back',
@@ -101,6 +100,26 @@ test.each([
     expect(text).toContain('This link does not fit this page. ')
     expect(text).toContain(said)
     expect(text).toMatch(/ Show all usage$/)
+  },
+)
+
+test.each([
+  [
+    'en',
+    'This link asks for no period that this page can show: it ends after it begins, and has at most 20 years. Show all usage',
+  ],
+  [
+    'de',
+    'Dieser Link fragt nach keinem Zeitraum, den diese Seite zeigen kann: Er endet nach seinem Beginn und hat höchstens 20 Jahre. Die ganze Nutzung zeigen',
+  ],
+])(
+  'a link to a period that ends before it begins says so to a customer, in %s',
+  async (locale, said) => {
+    for (const query of ['from=2026-11-10&to=2026-11-05', 'from=2026-11-31&to=2026-12-05']) {
+      const { answer, main, text } = await pageOf(query, locale)
+      expect([answer.status, text]).toEqual([400, said])
+      expect(main).toContain('data-error="bad-period"')
+    }
   },
 )
 

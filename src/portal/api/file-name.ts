@@ -32,13 +32,22 @@ function filterPart(filtered: readonly string[]): string {
 const wallOf = (text: string) => text.slice(0, 19)
 const hourUs = 3_600_000_000
 
-/** A date; any other time than the first midnight of a day has its offset, since an hour may occur twice. */
-function timeOf(us: number, timezone: string): string {
+/** Whether a time is the first midnight of a day. */
+function isDayStart(us: number, timezone: string): boolean {
   const text = timeIn(us, timezone)
-  const [date, time] = [text.slice(0, 10), text.slice(11, 19)]
   const isSecond = wallOf(timeIn(us - hourUs, timezone)) === wallOf(text)
-  if (time === '00:00:00' && !isSecond) return date
-  return `${date}T${time.replace(/:00$/, '')}${text.slice(19)}`.replaceAll(':', '')
+  return text.slice(11, 19) === '00:00:00' && !isSecond
+}
+
+/** The first and the last day of a period, as the page says it; the start and the end of one of hours, with their offsets, since an hour may occur twice. */
+function timesOf({ fromUs, toUs, timezone }: Period): readonly string[] {
+  if ([fromUs, toUs].every((us) => isDayStart(us, timezone)))
+    return [fromUs, toUs - 1].map((us) => timeIn(us, timezone).slice(0, 10))
+  return [fromUs, toUs].map((us) =>
+    timeIn(us, timezone)
+      .replace(/:00(?=[+-])/, '')
+      .replaceAll(':', ''),
+  )
 }
 
 /**
@@ -50,13 +59,13 @@ function timeOf(us: number, timezone: string): string {
 export function fileName(
   kind: string,
   { label }: Pick<AccountView, 'label'>,
-  { fromUs, toUs, timezone }: Period,
+  period: Period,
   query: Pick<Input<'export'>, (typeof filters)[number] | 'format'>,
   more: readonly string[] = [],
 ): string {
   const filtered = filters.flatMap((name) => query[name].map((value) => `${name}-${value}`))
   const parts = [
-    ...[kind, plainOf(label), timeOf(fromUs, timezone), timeOf(toUs, timezone), ...more],
+    ...[kind, plainOf(label), ...timesOf(period), ...more],
     ...(filtered.length === 0 ? [] : [filterPart(filtered)]),
   ]
   return `${parts.filter(Boolean).join('-')}.${query.format}`

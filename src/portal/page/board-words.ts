@@ -14,7 +14,7 @@ const sameWords = [
   ...words(
     'showRequests moreRequests sortRequests requestId duration noRequests ofAll percent inOut',
   ),
-  ...words('nothing open'),
+  ...words('nothing open disorder'),
 ] as const
 type SameWord = (typeof sameWords)[number]
 

@@ -266,7 +266,7 @@ import { askedOf, boardData, saveExport } from './export.js'
         if (done) break
         text += value
         for (let at = text.indexOf('\n\n'); at >= 0; at = text.indexOf('\n\n')) {
-          const [, now] = /^id: (.*)$/m.exec(text.slice(0, at)) ?? []
+          const [, now] = /^id:(.*)/m.exec(text.slice(0, at)) ?? []
           text = text.slice(at + 2)
           if (now === undefined) continue
           if (version !== null && now !== version) load()

@@ -668,8 +668,8 @@ test('an hour opens its requests, the newest first, or by what is known of each'
   const listed = (some = choice, sort: RequestSort = 'time') =>
     heldRequests(board, some, sort, null)?.rows
   expect(listed()).toEqual([
-    ['03:20:00', 'r2', 'b', 'k1', 'chat', '200', null, 10, 20, 2],
-    ['03:10:00', 'r1', 'a', '(unknown)', 'chat', '200', 4, 10, 20, 1],
+    ['03:20:00', 'r2', 'b', 'k1', 'chat', '200', null, 10, 20, '2'],
+    ['03:10:00', 'r1', 'a', '(unknown)', 'chat', '200', 4, 10, 20, '1'],
   ])
   // What is not known stands last.
   expect(listed(choice, 'duration')?.map(([, id]) => id)).toEqual(['r1', 'r2'])
@@ -677,6 +677,34 @@ test('an hour opens its requests, the newest first, or by what is known of each'
   expect(listed(initial(board))?.map(([time]) => time)).toEqual([
     ...['04:00:00', '03:20:00', '03:10:00'],
   ])
+})
+
+test('a request has its time as its reader writes it, and its amount with its unit and all of its digits', async () => {
+  const own = await emptyStore()
+  const at = utc(2026, 11, 1, 17, 5)
+  await enterEvents(own, [
+    { atUs: at, id: 'cents', unit: 'USD', credits: '0.0753' },
+    { atUs: at + 1e6, id: 'small', unit: 'USD', credits: '0.000012' },
+    { atUs: at + 2e6, id: 'whole', unit: 'USD', credits: '1234.5' },
+    { atUs: at + 3e6, id: 'free', unit: 'USD', credits: '0' },
+  ])
+  const board = await boardOf(own)
+  own.close()
+  const listed = (locale: string) => {
+    const data = { ...board, locale }
+    return heldRequests(data, initial(data), 'time', null)!
+      .rows.map((row) => [row[0], row.at(-1)])
+      .toReversed()
+  }
+  expect(listed('en')).toEqual([
+    ['5:05:00 PM', '$0.0753'],
+    ['5:05:01 PM', '$0.000012'],
+    ['5:05:02 PM', '$1,234.50'],
+    ['5:05:03 PM', '$0.00'],
+  ])
+  expect(listed('de').slice(0, 1)).toEqual([['17:05:00', '0,0753\u00a0$']])
+  const credits = { ...board, isMoney: false, unit: 'credits', locale: 'en' }
+  expect(heldRequests(credits, initial(credits), 'time', null)!.rows.at(-1)!.at(-1)).toBe('0.0753')
 })
 
 test('an amount in another unit than that of the page is not listed under its head', async () => {

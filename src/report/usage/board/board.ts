@@ -95,8 +95,8 @@ export function boardScript(...starts: readonly string[]): string {
 }
 
 /**
- * Comments, indents, last commas, and breaks and spaces beside brackets, commas, colons and operators are for those who write a script. No
- * text of these files spans two lines, has one of these operators between spaces, a comma before a bracket, or a word after `word: `.
+ * Comments, indents, last commas, brackets of a lone parameter, objects spread as they are written, and breaks and spaces beside brackets, commas,
+ * colons and operators are for those who write a script. No text of these files spans two lines, or has such a place that matters.
  */
 const withoutComments = (script: string) =>
   script
@@ -105,7 +105,10 @@ const withoutComments = (script: string) =>
     .replace(/\n\s*/g, '\n')
     .replace(/(?<=[,{([=>?:&|<])\n|\n(?=[})\]?:.&|])/g, '')
     .replace(
-      / (=>|[!=]==|[-+*/=<>?:%]|[<>+-]=|&&|\|\||\?\?) |(?<=\{) | (?=\})|(?<=[,;]) (?=[\w({[!.])|(?<=\w:) (?=[\w'`[{])|(?<=\b(?:if|for|while|catch)) (?=\()|(?<=\)) (?=\{)/g,
+      / (=>|[!=]==|[-+*/=<>?:%]|[<>+-]=|&&|\|\||\?\?) | (?=&&|\|\|)|(?<=\{) | (?=\})|(?<=[,;]) (?=[\w({[!.])|(?<=\w'?,) (?=')|(?<=\w'?:) (?=[\w'`[{(])|(?<=\b(?:if|for|while|catch|const|return)) (?=[([{'`])|(?<=\)) (?=[{\w])/g,
       '$1',
     )
     .replace(/ (?==>)|,(?=[}\])])/g, '')
+    .replace(/(?<!\w)\((\w+)\)(?==>)/g, '$1')
+    .replace(/\.\.\.\{((?:[^{}]|\{[^{}]*\})*)\}/g, '$1')
+    .trim()

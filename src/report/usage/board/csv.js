@@ -91,7 +91,7 @@ export function csvOf(data, view) {
 }
 
 /**
- * The name of the file: the chart, whose it is, and the first and the last day.
+ * The name of the file: the chart, whose it is, and its period as in `file-name.ts`: the first and the last day, or exact times.
  *
  * @param {BoardData} data
  * @param {View} view
@@ -100,6 +100,11 @@ export function csvOf(data, view) {
 export function csvName({ account, offsets }, view, { from, to }) {
   const owner =
     account === null ? '' : `-${account.replace(/[^\p{L}\p{N}._]+/gu, '-').replace(/^[-.]+/, '')}`
-  const day = (/** @type {number} */ hour) => exactTime({ offsets }, hour).slice(0, 10)
-  return `usage-${view.id}${owner}-${day(from)}-${day(Math.ceil(to) - 1)}.csv`
+  const isOfDays = from % 24 === 0 && to % 24 === 0
+  /** @param {number} hour */
+  const time = (hour) => {
+    const text = exactTime({ offsets }, hour)
+    return isOfDays ? text.slice(0, 10) : text.replace(/:00(?=[+-])|:/g, '')
+  }
+  return `usage-${view.id}${owner}-${time(from)}-${time(isOfDays ? to - 1 : to)}.csv`
 }

@@ -62,7 +62,13 @@ export function explore(stage, said, view, speech, open) {
   const word = view.bars === undefined ? 'exploreValues' : 'explore'
   stage.setAttribute('aria-label', speech.say(word, { title: view.title, bars: stops.length }))
   const rows = view.bars === undefined ? view.rows : undefined
-  stage.onpointermove = (event) => {
+  /**
+   * Moves the cursor to a place of the drawing; a tap is no move before it is a click.
+   *
+   * @param {MouseEvent} event
+   * @returns {boolean} whether there is a value
+   */
+  const point = (event) => {
     const box = svg.getBoundingClientRect()
     const scale = svg.viewBox.baseVal.width / box.width
     const [x, y] = [(event.clientX - box.left) * scale, (event.clientY - box.top) * scale]
@@ -73,8 +79,10 @@ export function explore(stage, said, view, speech, open) {
         (rows === undefined || (y >= stop.y && y < stop.y + stop.height)),
     )
     if (place >= 0) tell(place)
+    return place >= 0
   }
-  stage.onclick = openStop
+  stage.onpointermove = point
+  stage.onclick = (event) => point(event) && openStop()
   stage.onkeydown = (event) => {
     const row = rows ?? 1
     /** @type {Readonly<Record<string, number>>} */

@@ -54,7 +54,8 @@ export function fillFilters(bar, data, choice, speech, served, change, period) {
       if (made.value === '') return
       const start = hourOf(made.value)
       const [from, to] = name === 'from' ? [start, choice.to] : [choice.from, start + 24]
-      if (from < to) period(from, to)
+      made.setCustomValidity(from < to ? '' : say('disorder'))
+      if (made.reportValidity()) period(from, to)
     })
     // A browser writes dates in its own order: the page says them in its language.
     const said = h(

@@ -7,7 +7,8 @@ import { isSecond, offsetMark } from './offsets.js'
 /** @import { BoardSpeech, Values } from './types.ts' */
 
 /** @type {(locale: string, options: Intl.DateTimeFormatOptions) => Intl.DateTimeFormat} */
-const zoned = (locale, options) => new Intl.DateTimeFormat(locale, { ...options, timeZone: 'UTC' })
+export const zoned = (locale, options) =>
+  new Intl.DateTimeFormat(locale, { ...options, timeZone: 'UTC' })
 /** @param {number} hour */
 const msOf = (hour) => hour * 3_600_000
 /**

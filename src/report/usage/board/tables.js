@@ -2,7 +2,7 @@
 // The cards and tables of a choice.
 import { drawTable } from './drawn-table.js'
 import { isTwice, offsetAt, offsetMark, secondPart } from './offsets.js'
-import { speechOf } from './speech.js'
+import { speechOf, zoned } from './speech.js'
 import { chosen, dimensions, groups, hourOf, item, sharesOf, total } from './sums.js'
 
 /** @import { Dimension } from './cells.ts' */
@@ -198,7 +198,7 @@ export function requestSorts(data) {
 }
 
 /**
- * The cells of a request. In a list of an hour, its time is the time of day.
+ * The cells of a request. In a list of an hour, its time is the time of day. Its amount has all digits, since it is what a customer asks about.
  *
  * @param {BoardData} data
  * @param {Choice} choice
@@ -208,12 +208,18 @@ export function requestSorts(data) {
 export function requestCells(data, choice, request) {
   const speech = speechOf(data)
   const { id, hour, clock, names, status, duration, input, output, amount } = request
+  const { locale, isMoney, unit: currency } = data
   const mark = offsetMark(data, hour)
+  const time = zoned(locale, { timeStyle: 'medium' })
+  const cost = new Intl.NumberFormat(locale, {
+    ...(isMoney && { style: 'currency', currency }),
+    maximumFractionDigits: 18,
+  })
   const day = choice.to - choice.from > 24 ? `${speech.tick('day', hour, 24)}, ` : ''
   return [
-    ...[`${day}${clock}${mark}`, id],
+    ...[`${day}${time.format(Date.parse(`1970-01-01T${clock}Z`))}${mark}`, id],
     ...dimensions.map((name, at) => speech.nameOf(item(names, at), name)),
-    ...[status, duration, input, output, amount],
+    ...[status, duration, input, output, amount === null ? null : cost.format(amount)],
   ]
 }
 

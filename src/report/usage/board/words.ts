@@ -4,6 +4,7 @@ export const boardWords = {
   filters: 'Filters of the page',
   from: 'from',
   to: 'to',
+  disorder: 'The last day is before the first one. The page has not changed.',
   all: 'all',
   allKeys: 'all',
   show: 'show',
