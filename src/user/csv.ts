@@ -5,7 +5,13 @@ export interface CsvRecord {
   readonly text: string
   /** The line at which it begins, from 1. */
   readonly line: number
+  /** The line with a quote in it that nothing closes, so that all text behind it is of this record; null without one. */
+  readonly openQuoteLine: number | null
 }
+
+/** What is wrong with a file that has such a record. */
+export const unclosedText = (line: number): string =>
+  `the quote in line ${line} is never closed, so the lines after it cannot be read.`
 
 /**
  * Records of a CSV text (RFC 4180), without its empty lines. A cell in quotes may hold delimiters, line breaks and doubled quotes.
@@ -17,7 +23,7 @@ export function* csvRecords(chunks: Iterable<string>, delimiter: string): Genera
   let state: 'start' | 'plain' | 'quoted' | 'closed' = 'start'
   let cells: string[] = []
   let [cell, text, before] = ['', '', '']
-  let [line, firstLine] = [1, 1]
+  let [line, firstLine, quoteLine] = [1, 1, 1]
   /** Length of the cell when its quote closed: spaces behind it are cut. */
   let closedAt = 0
   const endCell = () => {
@@ -26,8 +32,9 @@ export function* csvRecords(chunks: Iterable<string>, delimiter: string): Genera
     state = 'start'
   }
   const endRecord = (): CsvRecord => {
+    const openQuoteLine = state === 'quoted' ? quoteLine : null
     endCell()
-    const record = { cells, text, line: firstLine }
+    const record = { cells, text, line: firstLine, openQuoteLine }
     ;[cells, text] = [[], '']
     return record
   }
@@ -47,7 +54,7 @@ export function* csvRecords(chunks: Iterable<string>, delimiter: string): Genera
         if (sign === '"') [state, closedAt] = ['closed', cell.length]
         else cell += sign
       } else if (sign === delimiter) endCell()
-      else if (sign === '"' && state === 'start') [cell, state] = ['', 'quoted']
+      else if (sign === '"' && state === 'start') [cell, state, quoteLine] = ['', 'quoted', line]
       else {
         cell += sign
         // Right behind the closing quote, a second one: both were one quote of the text.

@@ -593,6 +593,23 @@ test('what was charged without tokens is compared by requests', () => {
   expect(JSON.stringify(parts)).not.toContain('null,"usual"')
 })
 
+test.each<readonly [what: string, own: Partial<Used>, usual: Partial<Used>, of: string]>([
+  ['cached tokens of the day', { cached: null }, { cached: 600 }, 'price'],
+  ['cached tokens of usual days', { cached: 0 }, { cached: null }, 'price'],
+  ['output of the day', { output: null, amount: 5 }, { output: 300 }, 'price'],
+  ['output of usual days', { output: 300 }, { output: null }, 'price'],
+  ['neither', { cached: 0 }, { cached: 600 }, 'cache'],
+])('a share of tokens that is unknown is no other share: %s', (_, own, usual, of) => {
+  const used = (change: Partial<Used>): Used => ({
+    ...{ model: 'nova', requests: 100, tokens: 1000, output: 0, cached: 0, amount: 10 },
+    ...change,
+  })
+  const parts = whyOf([used({ amount: 20, ...own })], [used(usual)], 100)
+  expect(parts.map((part) => part.of).toSorted()).toEqual(
+    ['model', of, 'requests', 'tokens'].toSorted(),
+  )
+})
+
 test('an amount in question that is small is not shown as 0', () => {
   expect(priceBeyond(dearOf({ why: [price(0.4)] }))).toBe('0.4')
 })

@@ -46,10 +46,17 @@ describe('records of CSV', () => {
 
   test('each record has its text and the line at which it begins', () => {
     expect([...csvRecords(['a\r\n"b\r\nc",1\n\nd'], ',')]).toEqual([
-      { cells: ['a'], text: 'a', line: 1 },
-      { cells: ['b\r\nc', '1'], text: '"b\r\nc",1', line: 2 },
-      { cells: ['d'], text: 'd', line: 5 },
+      { cells: ['a'], text: 'a', line: 1, openQuoteLine: null },
+      { cells: ['b\r\nc', '1'], text: '"b\r\nc",1', line: 2, openQuoteLine: null },
+      { cells: ['d'], text: 'd', line: 5, openQuoteLine: null },
     ])
+  })
+
+  test('a record says in which line the quote opens that nothing closes', () => {
+    const lines = (text: string) =>
+      [...csvRecords([text], ',')].map(({ openQuoteLine }) => openQuoteLine)
+    expect(lines('a,b\n"1\n2","3\n4,5\n')).toEqual([null, 3])
+    expect(lines('a,b\n1,"2\n3""\n')).toEqual([null, 2])
   })
 
   test('what is written as CSV is read again, in chunks of any size', () => {

@@ -35,7 +35,7 @@ export async function logPage(
 
 function pageOf(url: string, { text, link }: LogAnswer, terms: LogTerms | null): LogPage {
   const isRow = isRowOf(terms)
-  const lines = linesOf(withoutMark(text))
+  const lines = linesOf(withoutMark(text), url)
   const documents = lines.map((line) => parseWritten(line))
   const isLike = (row: unknown) =>
     isRow(row) || placed(row, terms?.id, usualPlaces.id) !== undefined
@@ -59,13 +59,13 @@ function pageOf(url: string, { text, link }: LogAnswer, terms: LogTerms | null):
 }
 
 /** The documents of an answer, one a line. In JSON, a line ends outside of texts only. */
-function linesOf(text: string): readonly string[] {
+function linesOf(text: string, url: string): readonly string[] {
   const trimmed = text.trim()
   if (trimmed === '') return []
   const whole = parseWritten(trimmed)
   if (whole === null) return []
   if (isDocument(whole)) return [trimmed.replaceAll(/\s*[\r\n]+\s*/g, ' ')]
-  const csv = csvRows(trimmed)
+  const csv = csvRows(trimmed, shownPath(url))
   if (csv !== null) return csv.map((row) => JSON.stringify(row))
   const lines = trimmed.split(/\r?\n/).filter((line) => line.trim() !== '')
   if (whole === undefined && isDocument(parseWritten(lines[0]!))) return lines

@@ -175,13 +175,16 @@ function priceOf({ each, same }: { readonly each: Used; readonly same: Used }, h
       ...{ now: each.amount / each.requests!, usual: same.amount / same.requests! },
     }
   const sign = now < before ? -1 : 1
-  const shares = (of: 'output' | 'cached') => ({
-    share: (each[of] ?? 0) / size(each),
-    usual: (same[of] ?? 0) / size(same),
-  })
-  const [output, cache] = [shares('output'), shares('cached')]
-  if (sign * (output.share - output.usual) >= leastShift)
+  const [output, cache] = [sharesOf('output', each, same), sharesOf('cached', each, same)]
+  if (output !== null && sign * (output.share - output.usual) >= leastShift)
     return { of: 'output' as const, ...output }
-  if (sign * (cache.usual - cache.share) >= leastShift) return { of: 'cache' as const, ...cache }
+  if (cache !== null && sign * (cache.usual - cache.share) >= leastShift)
+    return { of: 'cache' as const, ...cache }
   return { of: 'price' as const, now, usual: before, model }
+}
+
+/** Shares of the tokens; null if one is not known. */
+function sharesOf(of: 'output' | 'cached', own: Used, usual: Used) {
+  if (own[of] === null || usual[of] === null) return null
+  return { share: own[of] / own.tokens!, usual: usual[of] / usual.tokens! }
 }

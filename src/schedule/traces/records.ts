@@ -1,5 +1,5 @@
 import { withoutMark } from '../../user/byte-order-mark.ts'
-import { csvDelimiter, csvRecords } from '../../user/csv.ts'
+import { csvDelimiter, csvRecords, unclosedText } from '../../user/csv.ts'
 import { isObject, jsonOf } from '../../user/json.ts'
 import { userError } from '../../user/user-error.ts'
 
@@ -41,6 +41,8 @@ function listOf(text: string, path: string): readonly TraceRecord[] {
 function csvLines(text: string, path: string): readonly TraceRecord[] {
   const written = [...csvRecords([text], csvDelimiter(text.trimStart()))]
   const [head, ...rows] = written.filter((record) => record.text.trim() !== '')
+  const openLine = written.at(-1)?.openQuoteLine ?? null
+  if (openLine !== null) throw userError.trace(`${path}: ${unclosedText(openLine)}`)
   const names = head?.cells.map((name) => name.trim()) ?? []
   return rows.map(({ cells, text: row, line }) => {
     const record = {

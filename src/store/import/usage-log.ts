@@ -1,5 +1,6 @@
 import { closeSync, existsSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import { unclosedText } from '../../user/csv.ts'
 import { UserError, userError } from '../../user/user-error.ts'
 import { beginPart, type Work } from '../../user/work.ts'
 import { literal } from '../literal.ts'
@@ -229,9 +230,7 @@ async function refuseBrokenEnd(session: Session, log: UsageLogImport, path: stri
   const { delimiter } = columnsIn({ ...log, read: path })!
   const { openQuoteLine, cells } = await csvRecords(path, delimiter)
   if (openQuoteLine !== null) {
-    throw userError.import(
-      `${log.file}: the quote in line ${openQuoteLine} is never closed, so the lines after it cannot be read. Nothing was imported.`,
-    )
+    throw userError.import(`${log.file}: ${unclosedText(openQuoteLine)} Nothing was imported.`)
   }
   if (cells.last >= cells.header || log.partial === true) return
   throw userError.import(

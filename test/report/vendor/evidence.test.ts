@@ -82,7 +82,7 @@ test.each([
 })
 
 test('the requests are a table of numbers, with their unit and what is too much', () => {
-  const rows = csvRows(readFileSync(join(place, 'evidence/requests.csv'), 'utf8'))
+  const rows = csvRows(readFileSync(join(place, 'evidence/requests.csv'), 'utf8'), 'requests.csv')
   expect(rows).toEqual([
     expect.objectContaining({
       request_ids: 'req-2',

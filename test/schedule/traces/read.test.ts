@@ -23,6 +23,16 @@ function read(text: string, { format, unit, columns, beside }: Given = {}, path 
   })
 }
 
+test('a trace in which a quote is never closed is refused, with its line', () => {
+  expect(() => read('time,input,output,session\n1,10,20,"abc\n2,11,21,s2\n', {}, 't.csv')).toThrow(
+    't.csv: the quote in line 2 is never closed, so the lines after it cannot be read.',
+  )
+  const lengths = '{"0": {"input_tokens": "{1: 1}", "output_tokens": "{1: 1}"}}'
+  expect(() => servegenWindows('0,1,1,"Gamma,1,1\n600,1,1,Gamma,1,1\n', lengths, 's.csv')).toThrow(
+    's.csv: the quote in line 1 is never closed',
+  )
+})
+
 interface Expected {
   readonly format: string
   readonly block_tokens: number | null

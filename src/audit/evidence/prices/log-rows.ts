@@ -11,7 +11,7 @@ export type IsRow = (document: unknown) => boolean
  * @throws UserError if the text is no log, or ends in the middle
  */
 export function logRows(text: string, file: string, isRow: IsRow): readonly unknown[] {
-  const csv = csvRows(text)
+  const csv = csvRows(text, file)
   if (csv !== null) return csv
   const trimmed = text.trim()
   const whole = parseWritten(trimmed)

@@ -1,4 +1,4 @@
-import { type CsvRecord, csvRecords } from '../../../user/csv.ts'
+import { type CsvRecord, csvRecords, unclosedText } from '../../../user/csv.ts'
 import { jsonOf, objectOf } from '../../../user/json.ts'
 import { userError } from '../../../user/user-error.ts'
 import { WeightedChoice } from '../../draw.ts'
@@ -35,6 +35,8 @@ export function servegenWindows(
   const read: ServegenWindow[] = []
   for (const record of csvRecords([windows], ',')) {
     if (record.text.trim() === '') continue
+    if (record.openQuoteLine !== null)
+      throw userError.trace(`${path}: ${unclosedText(record.openQuoteLine)}`)
     const window = windowOf(record, path, lengths)
     const before = read.at(-1)
     if (before !== undefined && window.fromS <= before.fromS) {
