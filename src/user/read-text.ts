@@ -17,8 +17,7 @@ const silentMs = 10_000
 export function readText(path: string): string {
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
-    if (fstatSync(file).isDirectory())
-      throw userError.usage(`${path}: expected a file; it is a folder.`)
+    if (fstatSync(file).isDirectory()) throw folderError(path)
     const pieces: Buffer[] = []
     let bytes = 0
     for (;;) {
@@ -42,6 +41,10 @@ export function readTextOr(path: string, unread: () => UserError): string {
     throw error instanceof UserError ? error : unread()
   }
 }
+
+/** Of a folder in place of a file. */
+export const folderError = (path: string): UserError =>
+  userError.usage(`${path}: expected a file; it is a folder.`)
 
 const tooLong = (path: string) => `${path}: expected at most 512 MB; it has more, or no end.`
 

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { basename } from 'node:path'
 import { loadContract } from '../../contract/load.ts'
 import { checkTimeZone } from '../../measure/usage/zone.ts'
@@ -18,6 +18,7 @@ import { suggestMapping } from '../../store/import/suggest.ts'
 import { openSoon } from '../../store/session/open-soon.ts'
 import { given } from '../../user/given.ts'
 import { counted } from '../../user/grouped.ts'
+import { readText } from '../../user/read-text.ts'
 import { userError } from '../../user/user-error.ts'
 import type { Options } from '../commands/import.ts'
 import { exit } from '../terminal/exit.ts'
@@ -221,7 +222,7 @@ function maxRejectsOf({ maxRejects }: Options): number {
 function mappingOf(map: string): Mapping {
   if (map === 'assay') return ownMapping
   if (!existsSync(map)) throw userError.usage(`--map ${map}: no such file`)
-  const mapping = parseMapping(readFileSync(map, 'utf8'), map)
+  const mapping = parseMapping(readText(map), map)
   // A mapping describes one service, and all files of its log.
   return { ...mapping, source: mapping.source ?? basename(map).replace(/\..*$/, '') }
 }

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import type { Cell } from '../../audit/reconcile/lines.ts'
 import { type ReconcileFiles, reconcileFiles } from '../../audit/reconcile/read-bill.ts'
 import { sourceNamed } from '../../audit/reconcile/store-lines.ts'
@@ -17,6 +17,7 @@ import {
 import { jsonText, markdownCell, printable } from '../../report/summary/printable.ts'
 import { writeOutput } from '../../store/files/output.ts'
 import { inStore } from '../../store/session/in-store.ts'
+import { readText } from '../../user/read-text.ts'
 import { userError } from '../../user/user-error.ts'
 import type { ReconcileOptions } from '../commands/usage.ts'
 import { exit } from '../terminal/exit.ts'
@@ -32,7 +33,7 @@ export async function reconcileAction(options: ReconcileOptions): Promise<void> 
     throw userError.usage(`--bill-map ${map}: no such file`)
   const reconciled = await reconcileNamed(options, {
     contract: loadContract(options.contract),
-    ...(map === undefined ? {} : { billMap: parseMapping(readFileSync(map, 'utf8'), map) }),
+    ...(map === undefined ? {} : { billMap: parseMapping(readText(map), map) }),
   })
   const format = options.json === true ? 'json' : options.format
   const text = texts[format](reconciled)
