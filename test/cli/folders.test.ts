@@ -16,11 +16,21 @@ afterAll(() => rmSync(cwd, { recursive: true }))
 test.concurrent.each([
   'usage reconcile --bill dd --log log.jsonl --contract prices.yaml',
   'usage reconcile --bill log.jsonl --log dd --contract prices.yaml',
-  'usage reconcile --bill log.jsonl --bill-map dd --log log.jsonl --contract prices.yaml',
+  'usage reconcile --bill log.jsonl --bill-map dd --log other.jsonl --contract prices.yaml',
   'import dd',
   'import usage log.jsonl --map dd',
   'audit --log dd --alone --contract prices.yaml',
 ])('a folder in place of a file is said to be one: %s', { tags: 'whole' }, async (words) => {
   const { code, stderr } = await assay(words.split(' '), { cwd }).ended
   expect([code, stderr]).toEqual([2, 'dd: expected a file; it is a folder.\n'])
+})
+
+test('a file is no bill for itself', { tags: 'whole' }, async () => {
+  const { code, stderr } = await assay(
+    'usage reconcile --bill log.jsonl --log log.jsonl --contract prices.yaml'.split(' '),
+    { cwd },
+  ).ended
+  expect([code, stderr]).toEqual([
+    ...[2, '--bill and --log are both log.jsonl: expected a bill and a log of the same requests\n'],
+  ])
 })

@@ -6,15 +6,9 @@ import { loadContract } from '../../contract/load.ts'
 import { decimalText, type Rational } from '../../money/rational.ts'
 import { parseMapping } from '../../public/import.ts'
 import { reconciliationPage } from '../../report/reconcile/page.ts'
-import {
-  isDisputedBill,
-  type Reconciled,
-  shownExact,
-  sidesText,
-  sumsOf,
-  unknownTexts,
-} from '../../report/reconcile/sums.ts'
-import { jsonText, markdownCell, printable } from '../../report/summary/printable.ts'
+import { isDisputedBill, type Reconciled, sumsOf } from '../../report/reconcile/sums.ts'
+import { reconciliationMarkdown, reconciliationText } from '../../report/reconcile/text.ts'
+import { jsonText } from '../../report/summary/printable.ts'
 import { writeOutput } from '../../store/files/output.ts'
 import { inStore } from '../../store/session/in-store.ts'
 import { readText } from '../../user/read-text.ts'
@@ -60,12 +54,12 @@ async function reconcileNamed(
   by: Omit<ReconcileFiles, 'bill' | 'log'>,
 ): Promise<Reconciled> {
   const isFile = (name: string) => existsSync(name) || !existsSync(db)
-  if (isFile(bill) && isFile(log)) return reconcileFiles({ ...by, bill, log })
   if (bill === log) {
     throw userError.usage(
       `--bill and --log are both ${bill}: expected a bill and a log of the same requests`,
     )
   }
+  if (isFile(bill) && isFile(log)) return reconcileFiles({ ...by, bill, log })
   return inStore(db, async (store) => {
     const named = (name: string, option: string) =>
       isFile(name) ? name : sourceNamed(store, name, option)
@@ -78,8 +72,8 @@ async function reconcileNamed(
 }
 
 const texts: Readonly<Record<ReconcileOptions['format'], (of: Reconciled) => string>> = {
-  text: (of) => tableOf(of, false),
-  md: (of) => tableOf(of, true),
+  text: reconciliationText,
+  md: reconciliationMarkdown,
   json: jsonOf,
   html: reconciliationPage,
 }
@@ -115,77 +109,3 @@ function jsonOf({ cells, unit, joinedBy, withoutAmount, billNotes }: Reconciled)
     })),
   })}\n`
 }
-
-function tableOf(
-  { cells, unit, joinedBy, withoutAmount, billNotes }: Reconciled,
-  isMarkdown: boolean,
-): string {
-  const sums = sumsOf(cells)
-  const head = ['day', 'model', 'account', 'bill', 'log', 'contract', 'difference', 'causes']
-  const rows = cells.map((cell) => [
-    cell.day,
-    cell.model === '' ? '(none)' : cell.model,
-    cell.account ?? '',
-    shownExact(cell.bill),
-    shownExact(cell.logged),
-    shownExact(cell.expected),
-    shownExact(cell.difference),
-    Object.entries(cell.causes)
-      .map(([cause, value]) => `${cause} ${shownExact(value)}`)
-      .join(', '),
-  ])
-  const total = [
-    'all',
-    '',
-    '',
-    shownExact(sums.bill),
-    shownExact(sums.logged),
-    shownExact(sums.expected),
-    shownExact(sums.difference),
-    '',
-  ]
-  const notes = cells.flatMap(({ day, model, notes }) =>
-    notes.map((note) => `${day} ${model}: ${note}`),
-  )
-  const lines = [
-    `${sidesText(sums, unit)} The difference is ${shownExact(sums.difference)} ${unit}:`,
-    ...sums.causes.map(
-      ({ cause, amount: value }) => `  ${cause.padEnd(18)} ${shownExact(value)} ${unit}`,
-    ),
-    ...(sums.causes.length === 0 ? ['  none'] : []),
-    ...unknownTexts(sums.unknown, withoutAmount),
-    ...billNotes.map((note) => (isMarkdown ? markdownCell(note, 400) : printable(note, 400))),
-    `Joined by ${joinedBy}.`,
-    '',
-  ]
-  const table = isMarkdown
-    ? markdownTable(head, [...rows, total])
-    : textTable(head, [...rows, total])
-  const shown = notes
-    .slice(0, 40)
-    .map((note) => (isMarkdown ? `- ${markdownCell(note, 200)}` : `  ${printable(note, 200)}`))
-  const more = notes.length > 40 ? [`and ${notes.length - 40} more; --json has all`] : []
-  return `${[...lines, ...table, ...(notes.length === 0 ? [] : ['', 'What the causes are:']), ...shown, ...more].join('\n')}\n`
-}
-
-function textTable(
-  head: readonly string[],
-  rows: readonly (readonly string[])[],
-): readonly string[] {
-  const cells = [head, ...rows.map((row) => row.map((cell) => printable(cell, 60)))]
-  const kept = head.map((_, at) => at).filter((at) => rows.some((row) => row[at] !== ''))
-  const width = (at: number) => cells.reduce((most, row) => Math.max(most, row[at]!.length), 0)
-  const isNumber = (at: number) => at >= 3 && at <= 6
-  return cells.map((row) =>
-    kept
-      .map((at) => (isNumber(at) ? row[at]!.padStart(width(at)) : row[at]!.padEnd(width(at))))
-      .join('  ')
-      .trimEnd(),
-  )
-}
-
-const markdownTable = (head: readonly string[], rows: readonly (readonly string[])[]) => [
-  `| ${head.join(' | ')} |`,
-  `|${head.map((_, at) => (at >= 3 && at <= 6 ? '---:' : '---')).join('|')}|`,
-  ...rows.map((row) => `| ${row.map((cell) => markdownCell(cell, 120)).join(' | ')} |`),
-]

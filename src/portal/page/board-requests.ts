@@ -1,4 +1,4 @@
-import type { Dimension } from '../../report/usage/board/cells.ts'
+import { type Dimension, dimensions } from '../../report/usage/board/cells.ts'
 import type { BoardData } from '../../report/usage/board/data.ts'
 import { mostRequests } from '../../report/usage/board/requests.ts'
 import { amountIn, endIn, hourIn, nameIn } from '../../report/usage/board/tables.js'
@@ -11,7 +11,8 @@ import type { Speech } from './speech.ts'
 type Request = Answers['requests']['requests'][number]
 
 /**
- * The single requests of a file, if they are few, the oldest first.
+ * The single requests of a file, if they are few, the oldest first. One that came after the copy from which the page is made may
+ * have a name that no sum of the page has: it is left out, as it is of the sums.
  *
  * @param requests the newest first
  * @param tag the tag whose values stand in place of keys; null for keys
@@ -23,17 +24,19 @@ export function withRequests(
   tag: string | null,
 ): BoardData {
   if (requests.length === 0 || requests.length > mostRequests) return data
-  const all = requests.toReversed()
   const words = outcomeWords(speech)
-  const places = (dimension: Dimension) => {
+  const placeOf = (each: Request, dimension: Dimension) => {
     const names = data.names[dimension]
-    const isKey = dimension === 'key' && tag === null
-    return all.map((each) => {
-      const name = nameIn(each, dimension, tag)
-      const place = names.indexOf(visible(isKey ? name : shortName(name)))
-      return place >= 0 ? place : names.indexOf('(other)')
-    })
+    const name = nameIn(each, dimension, tag)
+    const place = names.indexOf(
+      visible(dimension === 'key' && tag === null ? name : shortName(name)),
+    )
+    return place >= 0 ? place : names.indexOf('(other)')
   }
+  const all = requests
+    .toReversed()
+    .filter((each) => dimensions.every((dimension) => placeOf(each, dimension) >= 0))
+  const places = (dimension: Dimension) => all.map((each) => placeOf(each, dimension))
   return {
     ...data,
     requests: {

@@ -2,7 +2,7 @@ import { hashText, normal, type Random, seededRandom } from '../random.ts'
 import type { GenerationRequest } from '../request/generation-request.ts'
 import { openings } from '../vocabulary.ts'
 
-/** How far apart models are: the spread of the log-odds of the likelier of two first tokens. */
+/** How far apart models are: the spread of the log-odds of one of two first tokens against the other. */
 const spread = 1.2
 
 /** The one word of a request for one token, whose answer shows the model; null for any other request. */
@@ -20,6 +20,6 @@ export function wordAsked({ messages, system, maxTokens }: GenerationRequest): s
 export function firstToken(model: string, word: string, draw: Random, moved = 0): string {
   const own = hashText(word, hashText(model))
   const odds = spread * normal(seededRandom(own)) + moved
-  const isLikelier = draw() < 1 / (1 + Math.exp(-odds))
-  return openings[(own + (isLikelier ? 0 : 1)) % openings.length]!
+  const isFirst = draw() < 1 / (1 + Math.exp(-odds))
+  return openings[(own + (isFirst ? 0 : 1)) % openings.length]!
 }
