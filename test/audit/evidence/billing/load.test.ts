@@ -269,4 +269,8 @@ test('a success that repeats an Idempotency-Key may be free', async () => {
   expect(await columns(rows, ['effect'], { templates })).toEqual({
     effect: [charge, ambiguous, charge, charge, charge],
   })
+  // So it may where every request of the run has a key.
+  expect(await columns(rows.slice(0, 3), ['effect'], { templates: templates.slice(0, 3) })).toEqual(
+    { effect: [charge, ambiguous, charge] },
+  )
 })
