@@ -216,6 +216,18 @@ test('a value is that of the header, else a balance or remaining number in the b
   })
 })
 
+test('the body of another run with the same slot tells no balance', async () => {
+  const bodies = ['a', 'b'].map((runId, at) => ({
+    ...{ runId, slot: 1, retry: 0, headers: '', body: `{"balance":${at + 3}}`, truncated: false },
+  }))
+  const rows = bodies.map(({ runId }) => attempt(1, { runId }))
+  const histories = await loaded(rows, { bodies, runIds: ['a', 'b'] })
+  expect(histories.map(({ runId, value }) => [runId, ...value])).toEqual([
+    ['a', 3],
+    ['b', 4],
+  ])
+})
+
 test('beside a generation, only what is named as credits, money or a balance is a value', async () => {
   const cases: readonly (readonly [body: string, value: number])[] = [
     ...['{"choices":[],"queue":{"seconds_left":12}}', '{"context_left":190000}'].map(
