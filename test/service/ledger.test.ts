@@ -227,3 +227,24 @@ test('an account and its key are in the file before anybody learns of them', asy
     { name: 'a', balance: 7, hash: hash('sha256', service.keys[0]!.apiKey) },
   ])
 })
+
+test.each(['expiry', 'purchase'] as const)(
+  'burning by %s: what is paid back is in the lots it came from, whether or not the account was read, and expires with them',
+  (burnOrder) => {
+    for (const isRead of [false, true]) {
+      const { clock, ledger, account } = withAccount(burnOrder)
+      const left = () => ledger.lotsOf(account).map(({ source, remaining }) => [source, remaining])
+      ledger.move(account, 100, 'grant', 'first', { expiresUs: startUs + 1000 })
+      ledger.move(account, 50, 'purchase', 'second')
+      ledger.charge(account, 120, 0, note)
+      if (isRead) expect(left()).toEqual([['second', 30]])
+      ledger.move(account, 120, 'refund', 'a request that failed', { charge: note })
+      expect(left()).toEqual([
+        ['first', 100],
+        ['second', 50],
+      ])
+      clock.advance(2000)
+      expect([ledger.balance(account).balance, left()]).toEqual([50, [['second', 50]]])
+    }
+  },
+)

@@ -182,16 +182,18 @@ export class Ledger {
     if (comesIn) this.#lots.add(accountId, note, credits, nowUs, more.expiresUs ?? null, state)
     this.#move.run(credits, accountId)
     state.balance += credits
-    if (comesIn) state.nextExpiryUs = this.#lots.nextExpiryUs(accountId)
+    if (kind === 'refund') this.#lots.settle(accountId, nowUs, state)
+    if (credits > 0) state.nextExpiryUs = this.#lots.nextExpiryUs(accountId)
     const { charge = null } = more
     return this.#entered(accountId, state, { atUs: nowUs, kind, credits, note, charge })
   }
 
   /** Incoming credits that are left now. */
   lotsOf(accountId: number): ReturnType<Lots['of']> {
-    const state = this.#current(accountId, this.#clock.nowUs())
+    const nowUs = this.#clock.nowUs()
+    const state = this.#current(accountId, nowUs)
     this.#database.write()
-    return this.#lots.of(accountId, state)
+    return this.#lots.of(accountId, nowUs, state)
   }
 
   #deductCharged(): void {

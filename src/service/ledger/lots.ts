@@ -25,17 +25,23 @@ export interface Expired {
  *
  *     lots 30 + 50 = 80, balance 60      20 are burnt: the first lot has 10 left
  *     a grant of 40                      10 + 50 + 40 = 100, the new balance
+ *
+ * What was paid back since they were written goes to the lots that were burnt last, as far as they are not expired.
  */
 export class Lots {
   readonly #add: StatementSync
   readonly #set: StatementSync
   readonly #open: StatementSync
+  readonly #burnt: StatementSync
   readonly #expired: StatementSync
   readonly #nextExpiry: StatementSync
 
   constructor({ sql }: Database, burnOrder: 'expiry' | 'purchase') {
-    const order =
-      burnOrder === 'expiry' ? 'expires_us IS NULL, expires_us, created_us, id' : 'created_us, id'
+    const byExpiry = burnOrder === 'expiry'
+    const order = byExpiry ? 'expires_us IS NULL, expires_us, created_us, id' : 'created_us, id'
+    const lastFirst = byExpiry
+      ? 'expires_us IS NULL DESC, expires_us DESC, created_us DESC, id DESC'
+      : 'created_us DESC, id DESC'
     this.#add = sql.prepare(
       `INSERT INTO lots (account_id, source, credits, remaining, created_us, expires_us)
        VALUES (?, ?, ?, ?, ?, ?)`,
@@ -43,6 +49,10 @@ export class Lots {
     this.#set = sql.prepare('UPDATE lots SET remaining = ? WHERE id = ?')
     this.#open = sql.prepare(
       `SELECT * FROM lots WHERE account_id = ? AND remaining > 0 ORDER BY ${order}`,
+    )
+    this.#burnt = sql.prepare(
+      `SELECT * FROM lots WHERE account_id = ? AND remaining < credits
+         AND (expires_us IS NULL OR expires_us > ?) ORDER BY ${lastFirst}`,
     )
     this.#expired = sql.prepare(
       `SELECT id, source, remaining, expires_us FROM lots
@@ -62,7 +72,7 @@ export class Lots {
     expiresUs: number | null,
     state: { readonly balance: Credits },
   ): void {
-    this.#takeBurnt(accountId, state.balance)
+    this.settle(accountId, nowUs, state)
     this.#add.run(accountId, source, credits, credits, nowUs, expiresUs)
   }
 
@@ -70,10 +80,10 @@ export class Lots {
   expire(
     accountId: number,
     nowUs: number,
-    { balance, held }: { readonly balance: Credits; readonly held: Credits },
+    state: { readonly balance: Credits; readonly held: Credits },
   ): readonly Expired[] {
-    this.#takeBurnt(accountId, balance)
-    let free = balance - held
+    this.settle(accountId, nowUs, state)
+    let free = state.balance - state.held
     const expired: Expired[] = []
     for (const lot of this.#expired.all(accountId, nowUs)) {
       const credits = Math.min(Number(lot.remaining), free)
@@ -91,8 +101,8 @@ export class Lots {
   }
 
   /** The lots with credits left, in the order of burning. */
-  of(accountId: number, { balance }: { readonly balance: Credits }): readonly Lot[] {
-    this.#takeBurnt(accountId, balance)
+  of(accountId: number, nowUs: number, state: { readonly balance: Credits }): readonly Lot[] {
+    this.settle(accountId, nowUs, state)
     return this.#open.all(accountId).map((lot) => ({
       source: String(lot.source),
       credits: Number(lot.credits),
@@ -102,15 +112,16 @@ export class Lots {
     }))
   }
 
-  /** Takes what was burnt from the lots. */
-  #takeBurnt(accountId: number, balance: Credits): void {
+  /** Takes what was burnt from the lots, and gives back what was paid back. */
+  settle(accountId: number, nowUs: number, { balance }: { readonly balance: Credits }): void {
     const lots = this.#open.all(accountId)
     let burnt = lots.reduce((sum, lot) => sum + Number(lot.remaining), 0) - balance
-    for (const lot of lots) {
-      if (burnt <= 0) break
-      const taken = Math.min(burnt, Number(lot.remaining))
+    for (const lot of burnt < 0 ? this.#burnt.all(accountId, nowUs) : lots) {
+      if (burnt === 0) break
+      const [remaining, credits] = [Number(lot.remaining), Number(lot.credits)]
+      const taken = burnt > 0 ? Math.min(burnt, remaining) : -Math.min(-burnt, credits - remaining)
       burnt -= taken
-      this.#set.run(Number(lot.remaining) - taken, lot.id!)
+      this.#set.run(remaining - taken, lot.id!)
     }
   }
 }
