@@ -74,7 +74,7 @@ function costBy(model: ModelPrice, use: LoggedUse): string | null {
 
 /** Whether the cost of a sum of requests is the sum of their costs. */
 function addsUp(model: ModelPrice, { requests, atUs, endUs }: LoggedUse): boolean {
-  const { changes, service, by, hours, round, minimum, tiers, price } = model
+  const { changes, service, by, hours, round, minimum, tiers } = model
   const ofNames = Object.values(by).flatMap((values) => Object.values(values))
   const overlays = [model, ...changes, ...Object.values(service), ...ofNames, ...hours]
   const isByRequest =
@@ -92,5 +92,9 @@ function addsUp(model: ModelPrice, { requests, atUs, endUs }: LoggedUse): boolea
     endUs === null ||
     (hours.length === 0 &&
       !changes.some(({ fromMs }) => fromMs * 1000 > atUs && fromMs * 1000 < endUs))
-  return !isByRequest && isSteady && (requests !== null || price.request === undefined)
+  const begun = changes.filter(({ fromMs }) => fromMs * 1000 <= (endUs ?? atUs))
+  const hasFee = [model, ...begun, ...Object.values(service), ...ofNames, ...hours].some(
+    (overlay) => overlay.price.request !== undefined,
+  )
+  return !isByRequest && isSteady && (requests !== null || !hasFee)
 }

@@ -113,6 +113,24 @@ test('a sum over a day is priced if its requests cost the same each, whatever th
   })
 })
 
+test('a sum of unknown many requests has no cost once each request has a fee', async () => {
+  const change = (from: string) =>
+    pricesOf(
+      `  - { id: m, price: { input: 3, output: 15 }, changes: [{ from: "${from}", price: { request: 0.01 } }] }\n`,
+    )
+  const sum = {
+    ...row,
+    id: undefined,
+    end: '2026-11-04T10:00:00Z',
+    requests: null,
+    cachedTokens: 0,
+  }
+  await importRows([sum], { prices: change('2026-10-01T00:00:00Z') })
+  expect(await moneyOf()).toEqual([])
+  await importRows([sum], { prices: change('2026-12-01T00:00:00Z'), source: 'before' })
+  expect(await moneyOf()).toMatchObject([{ used: '0.00315', computed: '0.00315' }])
+})
+
 test('importing again prices known lines by the newer prices, and without prices changes nothing', {
   tags: 'whole',
 }, async () => {
