@@ -139,7 +139,7 @@ const heldRate = (model: string) =>
   )
 const spending = {
   scenario: heldRate('svc-k2'),
-  contract: defaultContract,
+  contracts: [defaultContract],
   seed: 1,
   isAgreed: false,
 }
@@ -158,6 +158,33 @@ test('a run that may cost more than 1,000 credits on another machine needs conse
   const { scenario } = spending
   const bounded = { ...scenario, policy: { ...scenario.policy, maxCredits: 1000 } }
   await mustMaySpend({ ...spending, scenario: bounded, baseUrl: there })
+})
+
+test('runs at one service are asked about by the sum of what the contract of each says', async () => {
+  const costing = (credits: number) => ({
+    ...defaultContract,
+    models: defaultContract.models.map((model) => ({ ...model, costCredits: credits })),
+  })
+  const [free, dear] = [costing(0), costing(50)]
+  const said = async (...contracts: (typeof defaultContract)[]) => {
+    const error = mustMaySpend({ ...spending, contracts, baseUrl: 'https://api.example.com' })
+    return error.then(
+      () => 'not asked',
+      ({ message }: Error) => message.split(' of https')[0],
+    )
+  }
+  expect(await said(dear)).toBe('This run may cost 326,100 credits')
+  expect(await said(free, dear)).toBe('These 2 runs may cost 326,100 credits')
+  expect(await said(dear, free)).toBe('These 2 runs may cost 326,100 credits')
+  expect(await said(dear, dear)).toBe('These 2 runs may cost 652,200 credits')
+  expect(await said(free, free)).toBe('not asked')
+  const unpriced = { ...defaultContract, models: [] }
+  const both = mustMaySpend({
+    ...{ ...spending, contracts: [dear, unpriced], baseUrl: 'https://api.example.com' },
+  })
+  await expect(both).rejects.toThrow(
+    'One of these 2 runs may cost 326,100 credits of https://api.example.com. One of these 2 runs may send 6,522 requests to https://api.example.com, and no contract states what they cost. Confirm with --yes, or limit it with --max-credits.',
+  )
 })
 
 test('a run of a model without a price asks for consent by its requests, not by an invented cost', async () => {

@@ -90,7 +90,8 @@ async function runWithPage(
   const { contract } = target
   const upload = await uploadTo(options.upload)
   const sendTelemetry = await otlpTo(options)
-  await mustMaySpend({ scenario, ...target, isAgreed: options.yes === true })
+  const isAgreed = options.yes === true
+  await mustMaySpend({ scenario, contracts: [contract], ...target, isAgreed })
   const result = await runAndPrint(
     scenario,
     { ...target, dbPath: options.db, keys: { default: key }, firstRequests: true },

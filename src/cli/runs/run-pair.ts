@@ -41,15 +41,15 @@ export async function runPairAction(
   seed: number,
 ): Promise<void> {
   const { targets } = scenario
+  const timeScale = positiveOf('--time-scale', options.timeScale)
   const contracts = targetContracts(targets, options.contract)
   // Each request is sent to both: at one service, that is two runs.
   const paid = targetNames.filter((name) => !isLoopback(targets[name].baseUrl))
   for (const names of Map.groupBy(paid, (name) => new URL(targets[name].baseUrl).host).values()) {
-    const [name] = names
-    const { baseUrl } = targets[name!]
+    const { baseUrl } = targets[names[0]!]
     const isAgreed = options.yes === true
-    const contract = contracts[name!]
-    await mustMaySpend({ scenario, contract, seed, baseUrl, isAgreed, runs: names.length })
+    const own = names.map((name) => contracts[name])
+    await mustMaySpend({ scenario, contracts: own, seed, baseUrl, isAgreed })
   }
   if (await shareAddress(targets.a, targets.b))
     process.stderr.write(
@@ -62,7 +62,6 @@ export async function runPairAction(
   const ignoreSignals = onStopSignal(() => (drain.signal.aborted ? stopNow : drain).abort())
   let results: Pair
   try {
-    const timeScale = positiveOf('--time-scale', options.timeScale)
     results = await runPair(stores, {
       ...{ scenario, pair, seed, timeScale, contracts },
       ...{ signal: drain.signal, stopNow: stopNow.signal },

@@ -32,7 +32,9 @@ export async function runRepeatsAction(
   }
   const baseUrl = baseUrlOf(options.baseUrl ?? scenario.baseUrl ?? undefined, contract)
   const isAgreed = options.yes === true
-  await mustMaySpend({ scenario, contract, seed, baseUrl, isAgreed, runs: count })
+  const timeScale = positiveOf('--time-scale', options.timeScale)
+  const contracts = Array.from({ length: count }, () => contract)
+  await mustMaySpend({ scenario, contracts, seed, baseUrl, isAgreed })
   const name = runIdOf(options.runId) ?? `repeat-${stampOf(new Date())}`
   const results: RunResult[] = []
   for (const { scenario: each, settings } of repeatsOf(scenario, { name, count, seed })) {
@@ -45,7 +47,7 @@ export async function runRepeatsAction(
         baseUrl,
         dbPath: options.db,
         contract,
-        timeScale: positiveOf('--time-scale', options.timeScale),
+        timeScale,
         firstRequests: options.firstRequests,
       },
       false,

@@ -83,7 +83,9 @@ export async function runAction(path: string, options: Options): Promise<void> {
   const runId = runIdOf(options.runId)
   const startAtUs = startAtUsOf(options.startAt, Date.now())
   const baseUrl = baseUrlOf(options.baseUrl ?? scenario.baseUrl ?? undefined, contract)
-  await mustMaySpend({ scenario, contract, seed, baseUrl, isAgreed: options.yes === true })
+  const timeScale = positiveOf('--time-scale', options.timeScale)
+  const isAgreed = options.yes === true
+  await mustMaySpend({ scenario, contracts: [contract], seed, baseUrl, isAgreed })
   const upload = await uploadTo(options.upload)
   const sendTelemetry = await otlpTo(options)
   const fleet = await fleetOf(options, shard)
@@ -92,7 +94,7 @@ export async function runAction(path: string, options: Options): Promise<void> {
     {
       baseUrl,
       seed,
-      timeScale: positiveOf('--time-scale', options.timeScale),
+      timeScale,
       dbPath: options.db,
       contract,
       firstRequests: options.firstRequests,
