@@ -291,6 +291,10 @@ test('where durations are not known, no list is sorted by them, and the page doe
         hint: 'sort may be time, credits, cost, tokens.',
       },
     ])
+    const withoutAmounts = await tokenOf('a', { shows: ['requests'] })
+    expect(await (await asking.ask(`${path}duration`, withoutAmounts)).json()).toMatchObject({
+      hint: 'sort may be time, tokens.',
+    })
     expect((await asking.ask(`${path}tokens`, a)).status).toBe(200)
     const page = await (await asking.ask('/page', a)).text()
     const board = JSON.parse(/id="board-data">([^<]*)</.exec(page)![1]!) as BoardData

@@ -120,7 +120,7 @@ export async function* storedLog(
 export async function storedLines({ store, source }: StoreSource): Promise<number> {
   const [counted] = await store.rows<{ n: number }>(
     `SELECT (SELECT count(*) FROM usage_events WHERE source = $1)
-       + (SELECT count(*) FROM usage_statements WHERE source = $1) AS n`,
+       + (SELECT count(*) FROM usage_buckets WHERE source = $1 AND replaced_by IS NULL) AS n`,
     [source],
   )
   return counted!.n

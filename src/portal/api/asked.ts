@@ -58,6 +58,10 @@ const neededBy: Readonly<Partial<Record<string, Shown>>> = lookup({
   model: 'models',
 })
 
+/** Whether the token shows a metric. */
+export const isShown = ({ bearer }: Pick<Asked, 'bearer'>, metric: string): boolean =>
+  neededBy[metric] === undefined || bearer.shows.has(neededBy[metric])
+
 /** @throws Problem for a dimension or a metric that the token does not show */
 export function needsEach(asked: Asked, names: readonly string[]): void {
   for (const name of names) {

@@ -7,6 +7,7 @@ import {
   type Asked,
   exact,
   type Input,
+  isShown,
   namesAsked,
   needs,
   needsEach,
@@ -55,7 +56,7 @@ export async function readRequests(
   if (query.sort === 'duration' && !source.timed)
     throw new Problem(400, 'bad-parameter', 'Durations are not known here', {
       hint: `sort may be ${Object.keys(orders)
-        .filter((name) => name !== 'duration')
+        .filter((name) => name !== 'duration' && isShown(asked, name))
         .join(', ')}.`,
     })
   const period = periodAsked(query, view)

@@ -16,8 +16,17 @@ export interface PortalDocument {
   readonly policy: string
 }
 
+/** Styles by their accent. The files never change while a process runs. */
+const styles = new Map<string, string>()
+
 /** The style of all pages, with the accent of the settings. */
 function styleOf({ accent }: Settings): string {
+  const style = styles.get(accent) ?? styleWith(accent)
+  styles.set(accent, style)
+  return style
+}
+
+function styleWith(accent: string): string {
   const dark = mixedUntilReadable(accent, '#ffffff', grounds.dark)
   const style = `${reportStyle()}:root{--light-accent:${accent};--dark-accent:${dark};--light-first:${firstColour(accent, 'light')};--dark-first:${firstColour(dark, 'dark')}}\n${own('page.css')}`
   return style + modes(style)
@@ -41,8 +50,13 @@ const reportStyle = () =>
     .replace(/\/\*[\s\S]*?\*\//g, '')
     .replace(/\n\s*/g, '\n')
 
+let script: string | undefined
+
 /** The board, and what brings its content and follows it. */
-const pageScript = () => boardScript(own('export.js'), own('page.js'))
+function pageScript(): string {
+  script ??= boardScript(own('export.js'), own('page.js'))
+  return script
+}
 
 /**
  * The document around the content. Without content, it is a shell whose script fetches it with the token of the address.

@@ -4,14 +4,17 @@ import { type Mapping, parseMapping } from './mapping.ts'
 import { namesIn } from './recognised-log.ts'
 import { columnsSeen, shownText } from './suggest.ts'
 
+/** More columns than these are counted. */
+const mostShown = 12
+
 /** The first columns of a file, each with one value, and how to get a mapping. */
 export function columnsText(file: string, path: string): string {
   const columns = columnsSeen(path)
   if (columns.length === 0) return ''
   const shown = columns
-    .slice(0, 12)
+    .slice(0, mostShown)
     .map(({ name, value }) => `\n  ${shownText(name)}: ${shownText(value)}`)
-  const more = columns.length > 12 ? `\n  and ${columns.length - 12} more` : ''
+  const more = columns.length > mostShown ? `\n  and ${columns.length - mostShown} more` : ''
   return ` It has${shown.join('')}${more}\nA mapping to begin with: ${commandText(['import', file, '--suggest'])} > map.yaml`
 }
 
@@ -32,9 +35,11 @@ export function ownNames(path: string, format: string | null): Mapping | null {
 /** What columns of a log without a mapping seem to hold, and nobody reads. */
 export function unreadHint(path: string): readonly string[] {
   const names = unreadNames(path)
-  return names.length === 0
-    ? []
-    : [`not read: ${names.join(', ')}; a --map says which fields they are`]
+  if (names.length === 0) return []
+  // A note that is too long is cut at its end, where the advice is.
+  const shown = names.slice(0, mostShown).map((name) => shownText(name).slice(0, 24))
+  const more = names.length > mostShown ? ` and ${names.length - mostShown} more` : ''
+  return [`not read: ${shown.join(', ')}${more}; a --map says which fields they are`]
 }
 
 /** Names that look like money or tokens, and are no names of ours. */
@@ -44,7 +49,10 @@ const unreadNames = (path: string): readonly string[] =>
 /** Whether a name is of money, or of tokens that are counted: not of a time to a token, or of a token that is a key. */
 function isAmountName(name: string): boolean {
   const words = wordsOf(name)
-  if (/cost|spend|spent|price|amount|charge|currency|\b(usd|eur)\b/.test(words)) return true
+  if (
+    /\b(?:(?:cost|price|amount|charge)s?|spend|spent|priced|charged|currency|usd|eur)\b/.test(words)
+  )
+    return true
   return /\btokens?\b/.test(words) && !/\b(time|latency|duration|per|api|access|auth)\b/.test(words)
 }
 

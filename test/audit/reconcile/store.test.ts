@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
 import type { BillLine, LogLine } from '../../../src/audit/reconcile/lines.ts'
 import { type ReconcileFiles, reconcileFiles } from '../../../src/audit/reconcile/read-bill.ts'
-import { sourceNamed } from '../../../src/audit/reconcile/store-lines.ts'
+import { sourceNamed, storedLines } from '../../../src/audit/reconcile/store-lines.ts'
 import { parseContract } from '../../../src/contract/load.ts'
 import { decimalText } from '../../../src/money/rational.ts'
 import { logPrices } from '../../../src/price/price-log.ts'
@@ -162,6 +162,26 @@ test('an amount that prices gave is none that the bill states, and a source that
     await expect(sourceNamed(store, 'focus', '--bill')).rejects.toThrow(
       /--bill focus: no such file, and no source of the store\. Its sources are litellm\./,
     )
+  } finally {
+    store.close()
+  }
+})
+
+test('a sum that a later one replaced is no line of its source', async () => {
+  const store = await openStore(':memory:')
+  const daily = parseMapping(`
+source: daily
+fields: { time: day, end: end, model: model, credits: amount, unit: unit }
+`)
+  try {
+    for (const amount of ['1.5', '2.5']) {
+      const file = csv(`daily-${amount}.csv`, 'day,end,model,amount,unit', [
+        `2026-11-09T00:00:00Z,2026-11-10T00:00:00Z,a,${amount},USD`,
+        `2026-11-10T00:00:00Z,2026-11-11T00:00:00Z,a,${amount},USD`,
+      ])
+      expect(await importFile(store, { file, mapping: daily })).toMatchObject({ accepted: 2 })
+    }
+    expect(await storedLines({ store, source: 'daily' })).toBe(2)
   } finally {
     store.close()
   }

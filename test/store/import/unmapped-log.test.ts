@@ -26,6 +26,8 @@ test.each([
   ['unitCost'],
   ['price_per_token'],
   ['time_price'],
+  ['costs'],
+  ['amountCharged'],
 ])('a column %s is named as one that is not read', (name) => {
   expect(unreadHint(logOf('time', name))).toEqual([
     `not read: ${name}; a --map says which fields they are`,
@@ -37,6 +39,20 @@ test('columns of times to a token, of keys and of other things are not named', (
   expect(
     unreadHint(logOf(...others, 'api_token', 'accessToken', 'tokenizer', 'museum', 'Europe')),
   ).toEqual([])
+  expect(unreadHint(logOf('coster', 'discharge_code', 'spender_name'))).toEqual([])
+})
+
+test('of many columns that are not read some are named, without signs for a terminal', () => {
+  const names = Array.from({ length: 300 }, (_, at) => `cost_${at + 1}`)
+  expect(unreadHint(logOf('time', ...names))).toEqual([
+    `not read: ${names.slice(0, 12).join(', ')} and 288 more; a --map says which fields they are`,
+  ])
+  expect(unreadHint(logOf('time', 'cost\u001b[31m'))).toEqual([
+    'not read: cost; a --map says which fields they are',
+  ])
+  const [hint] = unreadHint(logOf(...names.slice(0, 12).map((name) => name.padEnd(200, '_'))))
+  expect(hint).toMatch(/; a --map says which fields they are$/)
+  expect(hint!.length).toBeLessThan(400)
 })
 
 test('the command that begins a mapping quotes the file for a shell', () => {

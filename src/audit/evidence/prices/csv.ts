@@ -1,13 +1,13 @@
 import { withoutMark } from '../../../user/byte-order-mark.ts'
-import { csvDelimiter, csvRecords, unclosedText } from '../../../user/csv.ts'
+import { type CsvRecord, csvDelimiter, csvRecords, unclosedText } from '../../../user/csv.ts'
 import { UserError } from '../../../user/user-error.ts'
 
 /**
  * Rows of a CSV file with a head, as objects.
  *
  * @param file what names it in an error
- * @throws UserError if a quote is never closed
  * @returns null if the text is no CSV: its first line has no delimiter, or is JSON or HTML
+ * @throws UserError if a quote is never closed, a cell has no column, or two columns with one name differ
  */
 export function csvRows(
   text: string,
@@ -15,14 +15,36 @@ export function csvRows(
 ): readonly Readonly<Record<string, string>>[] | null {
   const clean = withoutMark(text)
   if (/^\s*[[{<]/.test(clean)) return null
-  const [head, ...rows] = csvRecords([clean], csvDelimiter(clean))
+  const [head, ...records] = csvRecords([clean], csvDelimiter(clean))
   if (head === undefined || head.cells.length === 1) return null
-  const { openQuoteLine } = rows.at(-1) ?? head
+  const { openQuoteLine } = records.at(-1) ?? head
   if (openQuoteLine !== null)
     throw new UserError('import', `--log: ${file}: ${unclosedText(openQuoteLine)}`)
-  return rows
+  const names = head.cells.map((each) => each.trim())
+  return records
     .filter(({ cells }) => cells.some((cell) => cell !== ''))
-    .map(({ cells }) =>
-      Object.fromEntries(head.cells.map((name, at) => [name.trim(), cells[at] ?? ''])),
+    .map((record) => rowOf(names, record, file))
+}
+
+function rowOf(
+  names: readonly string[],
+  { cells, line }: CsvRecord,
+  file: string,
+): Readonly<Record<string, string>> {
+  const wrong = (is: string) => new UserError('import', `--log: ${file}, line ${line}: ${is}`)
+  // An amount such as 1,234.50 without quotes would be two cells, the first of them a wrong amount.
+  if (cells.slice(names.length).some((cell) => cell.trim() !== ''))
+    throw wrong(
+      `expected the ${names.length} cells of the head; got ${cells.length}. A cell with a delimiter must be in quotes.`,
     )
+  const row = new Map<string, string>()
+  for (const [at, name] of names.entries()) {
+    const cell = cells[at] ?? ''
+    if (name !== '' && (row.get(name) ?? cell) !== cell)
+      throw wrong(
+        `two columns named ${JSON.stringify(name)} have different values. Give each column a name of its own.`,
+      )
+    row.set(name, cell)
+  }
+  return Object.fromEntries(row)
 }

@@ -8,7 +8,7 @@ export type IsRow = (document: unknown) => boolean
 /**
  * The rows of a log: a JSON list, a page with a list in it, one row or page a line, or CSV with a head.
  *
- * @throws UserError if the text is no log, or ends in the middle
+ * @throws UserError if the text is no log, ends in the middle, or has cells that are of no column
  */
 export function logRows(text: string, file: string, isRow: IsRow): readonly unknown[] {
   const csv = csvRows(text, file)
