@@ -39,7 +39,7 @@ export function planTask(task: Task, draws: RandomStream, index: number): readon
   const all = (names: readonly string[]) => names.flatMap((name) => made.get(name)!.all)
   const last = (names: readonly string[]) => names.flatMap((name) => made.get(name)!.last)
   const base = index * mostRequests(task)
-  for (const turn of inOrder(task.turns)) {
+  for (const [turn, place] of inOrder(task.turns)) {
     const after = last(turn.after)
     const requests = { all: [] as number[], last: [] as number[] }
     for (let child = 0; child < turn.children; child++) {
@@ -49,7 +49,7 @@ export function planTask(task: Task, draws: RandomStream, index: number): readon
         const isFirst = nth === 0
         const context = turn.context === 'new' ? null : (after[0] ?? null)
         planned.push({
-          turn: task.turns.indexOf(turn),
+          turn: place,
           after: isFirst ? after : [number - 1],
           join: isFirst ? turn.join : 'all',
           rest: isFirst && turn.join === 'first' ? all(turn.after) : [],
@@ -98,9 +98,12 @@ export function meanDelaysUs(task: Task, draws: RandomStream): number {
   return sum / plansForMean
 }
 
-/** When the last request ends that is not aborted, if every answer comes at once. */
+/**
+ * When the last request ends that is not aborted, if every answer comes at once. A request that is aborted decides no join: the one
+ * that aborts it alone waits for it (`turnIssues` refuses any other), and begins before it would have ended.
+ */
 function delaysUs(plan: readonly PlannedTurn[]): number {
-  /** When its delay begins and ends, were nothing aborted. What is aborted ends too late to decide a join. */
+  /** When the delay of each begins and ends, were nothing aborted. */
   const begins: number[] = []
   const ends: number[] = []
   for (const { after, join, delayUs } of plan) {
@@ -109,7 +112,7 @@ function delaysUs(plan: readonly PlannedTurn[]): number {
     begins.push(from)
     ends.push(from + delayUs)
   }
-  // Backwards, because a request that is aborted before it begins aborts none.
+  /** When each is aborted. A request aborts only those before it in the plan, so the last comes first: one that is aborted before it begins aborts none. */
   const aborts = plan.map(() => Number.POSITIVE_INFINITY)
   for (const [number, { rest }] of [...plan.entries()].toReversed()) {
     if (begins[number]! > aborts[number]!) continue
@@ -122,14 +125,24 @@ function timesOf({ repeat: { min, max } }: Turn, uniform: number): number {
   return min + Math.floor(uniform * (max - min + 1))
 }
 
-/** Turns after those that they wait for, else in the order of the file. The scenario has no circle. */
-function inOrder(turns: readonly Turn[]): readonly Turn[] {
-  const ordered: Turn[] = []
-  const visit = (turn: Turn) => {
-    if (ordered.includes(turn)) return
-    for (const name of turn.after) visit(turns.find((each) => each.name === name)!)
-    ordered.push(turn)
+/** Turns after those that they wait for, else in the order of the file, with their places there. The scenario has no circle. */
+function inOrder(turns: readonly Turn[]): Iterable<readonly [turn: Turn, place: number]> {
+  const places = new Map(turns.map(({ name }, place) => [name, place]))
+  const ordered = new Map<Turn, number>()
+  for (const first of turns.keys()) {
+    // A stack of its own, because a chain may have thousands of turns.
+    const waiting = [first]
+    while (waiting.length > 0) {
+      const place = waiting.at(-1)!
+      const turn = turns[place]!
+      const before = turn.after
+        .map((name) => places.get(name)!)
+        .find((each) => !ordered.has(turns[each]!))
+      if (before === undefined || ordered.has(turn)) {
+        waiting.pop()
+        ordered.set(turn, ordered.get(turn) ?? place)
+      } else waiting.push(before)
+    }
   }
-  for (const turn of turns) visit(turn)
   return ordered
 }

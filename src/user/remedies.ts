@@ -1,6 +1,9 @@
 /** A sentence on what a user can do about a status that ends the work. */
 export const remedyOf = (status: number): string =>
-  remedies[status] ?? 'Correct the base URL, the scenario or the --contract.'
+  remedies[status] ??
+  (status >= 500
+    ? 'The service, or a proxy before it, failed. See its log, or try again later.'
+    : 'Correct the base URL, the scenario or the --contract.')
 
 const remedies: Readonly<Record<number, string>> = {
   400: 'Correct the model and the fields of the step.',

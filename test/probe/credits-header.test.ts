@@ -78,3 +78,10 @@ test('one endpoint that shows the meaning of a read decides it for the others', 
     is: { chat: before, 'chat stream': after, messages: before, 'messages stream': after },
   })
 })
+
+test('a header of credits that is no number is a header that is there (G-19)', async () => {
+  const { answers } = await probeFake({ header: () => Number.NaN }, ['G-12', 'G-19'])
+  expect(answers['G-19']).toMatchObject({
+    is: { 'credits on 200': 'always', 'rate on 200': 'never' },
+  })
+})

@@ -184,3 +184,14 @@ test('without a time of service, a task takes the delays of its longest path on 
   expect(meanDelaysUs(task, draws(3))).toBeGreaterThan(1100)
   expect(meanDelaysUs(task, draws(3))).toBeLessThan(1400)
 })
+
+test('a chain of ten thousand turns, each of which waits for the next in the file, is planned from its last', () => {
+  const count = 9990
+  const turns = Array.from({ length: count }, (_, at) =>
+    turnLike(`turn ${at}`, at === count - 1 ? [] : [`turn ${at + 1}`]),
+  )
+  const plan = planTask(taskOf(...turns), draws(1), 0)
+  expect(plan.map(({ turn }) => turn)).toEqual(Array.from(turns.keys()).toReversed())
+  expect(plan[0]!.after).toEqual([])
+  expect(plan.at(-1)!.after).toEqual([count - 2])
+})

@@ -1,3 +1,4 @@
+import { flags } from '../../attempt/flags.ts'
 import { type FullContract, windows } from '../../contract/contract.ts'
 import type { GapAnswer } from '../../contract/profile.ts'
 import { windowNamed } from '../../limits/band.ts'
@@ -29,12 +30,11 @@ function statusesWithHeaders({ responses }: Prober): GapAnswer {
   for (const [status, group] of Map.groupBy(generations, (response) => response.status!)) {
     const share = (has: number) =>
       has === group.length ? 'always' : has === 0 ? 'never' : `${has} of ${group.length}`
-    found[`rate on ${status}`] = share(
-      group.filter(({ columns }) => columns.rateLimit !== null).length,
-    )
-    found[`credits on ${status}`] = share(
-      group.filter(({ columns }) => columns.creditsRemaining !== null).length,
-    )
+    // A header whose value is no number is there, too.
+    const has = (flag: number, value: 'rateLimit' | 'creditsRemaining') =>
+      group.filter(({ columns }) => columns[value] !== null || (columns.flags & flag) !== 0).length
+    found[`rate on ${status}`] = share(has(flags.malformedRateLimit, 'rateLimit'))
+    found[`credits on ${status}`] = share(has(flags.malformedCredits, 'creditsRemaining'))
   }
   return ofFacets(found, `${generations.length} answers of the generation endpoints`)
 }

@@ -11,6 +11,9 @@ export interface Refusal {
 
 const longestBody = 300
 
+/** A word `model` of an error, as in `model_not_found`: not in a page of a proxy, and not the path of a list. */
+const namesModel = /^(?!<).*(?<![a-z\d/])models?(?![a-z])/is
+
 /**
  * A sentence on a refusal, and one on the remedy.
  *
@@ -26,7 +29,7 @@ export function refusalOf(sent: string, { status, reason, body }: Refusal): stri
   const text = withoutHostile(body ?? '', () => ' ').trim()
   const shown = text.length > longestBody ? `${text.slice(0, longestBody)}…` : text
   const remedy =
-    status === 404 && /model/i.test(text)
+    status === 404 && namesModel.test(text)
       ? 'Correct the model; the service lists those that it has.'
       : remedyOf(status)
   return `${sent} answered ${status}${shown === '' ? '' : `: ${shown}`}\n${remedy}`

@@ -215,6 +215,26 @@ describe('RATE-15', () => {
     expect((await rate15.decide(await evidenceOf(rows))).verdict).toBe('not-observed')
   })
 
+  test('does not pass if more counts speak for counters of the endpoints than for one', async () => {
+    // Chat and messages in turn. One counter: 1, 2, 3. Own counters: 1, 2 after 1, 2.
+    const decided = async (...used: readonly number[]) => {
+      const rows = used.map((count, nth) =>
+        rowOf(nth, nth * 600, {
+          endpoint: nth % 2 === 0 ? 'chat' : 'messages',
+          rateLimit: 60,
+          rateRemaining: 60 - count,
+        }),
+      )
+      return rate15.decide(await evidenceOf(rows))
+    }
+    // Each from the third on: own, own, one.
+    expect(await decided(5, 2, 6, 3, 4)).toMatchObject({
+      verdict: 'inconclusive',
+      why: '2 counts went on from their own endpoint, 1 from the other',
+    })
+    expect(await decided(5, 2, 6, 7, 8)).toMatchObject({ verdict: 'pass', observations: 3 })
+  })
+
   test('judges a key that changes its endpoint more often than a call takes arguments', {
     tags: 'whole',
   }, async () => {

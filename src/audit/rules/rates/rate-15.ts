@@ -17,7 +17,8 @@ continue from the last response of either endpoint, not from that of the same en
 three responses continue from their own endpoint and none from the other, because two counters admit
 twice the limit. While time passes, a single counter may rise by less. So these three must have risen by
 more than one over the other endpoint's count, or must be lower by more than a bucket regains and a log
-forgets meanwhile.`,
+forgets meanwhile. It passes if more responses continue from the other endpoint than from their own, and fewer
+than three from their own.`,
   decide({ byKey }, evidence) {
     let [own, shared] = [0, 0]
     let firstOwn: readonly Switch[] = []
@@ -33,14 +34,14 @@ forgets meanwhile.`,
     if (observations === 0) return notObserved('one key on chat and messages in turn')
     if (first !== undefined && shared === 0)
       return fail(observations, {
-        expected: `${first.before.remaining! - 1} remaining after ${first.before.remaining}`,
+        expected: `${first.before.remaining === 0 ? 'a rejection' : `${first.before.remaining! - 1} remaining`} after ${first.before.remaining}`,
         observed: `${first.after.remaining}: each endpoint counts for itself, ${own} times`,
         witnesses: [
           witnessOf(first.before, `${first.before.endpoint}: ${first.before.remaining} remaining`),
           witnessOf(first.after, `${first.after.endpoint}: ${first.after.remaining} remaining`),
         ],
       })
-    if (own >= agreement || shared === 0)
+    if (own >= agreement || own >= shared)
       return inconclusive(
         observations,
         `${own} counts went on from their own endpoint, ${shared} from the other`,
