@@ -18,7 +18,11 @@ export function splitPrices(given: JsonObject): {
   const split = models.map((model) =>
     isObject(model) ? parted(model, modelPriceWords) : ([{}, model] as const),
   )
-  const top = { ...(decimals === 0 ? {} : { currency: 'credits', digits: decimals }), ...stated }
+  const named = Object.entries(stated).filter(([, value]) => value !== null)
+  const top =
+    decimals === 0
+      ? stated
+      : { currency: 'credits', digits: decimals, ...Object.fromEntries(named) }
   const isPriced = Object.keys(top).length > 0 || split.some(([own]) => Object.keys(own).length > 0)
   if (!isPriced) return { rest: given, prices: null }
   const entries = split.map(([fields, other]) => ({

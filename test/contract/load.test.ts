@@ -215,6 +215,14 @@ test('a price in parts of a credit is a price as others', () => {
   expect(models!.map(({ costCredits }) => costCredits)).toEqual([undefined, undefined])
 })
 
+test('a currency or digits without a value are as if they were not there', () => {
+  const models = [{ id: 'a', cost_credits: 0.0004 }]
+  const given = { currency: null, digits: null, models }
+  expect(parseContract(given, 'blank.yaml').prices!.currency).toEqual({
+    ...{ name: 'credits', digits: 4 },
+  })
+})
+
 const half = { id: 'a', cost_credits: 0.5 }
 test.each([
   [

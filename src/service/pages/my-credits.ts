@@ -11,6 +11,8 @@ import { nextExpiry } from './next-expiry.ts'
 
 /** Three reports on one account: all of it, its last hours, its last days. */
 export interface UsageLook {
+  /** The query of `whole` without its list of changes. */
+  readonly query: string
   readonly whole: CreditsReport
   readonly hours: CreditsReport['by_hour']
   readonly days: CreditsReport['by_day']
@@ -57,6 +59,7 @@ export function lookAt(
     range
   ]
   return {
+    query: new URLSearchParams({ timezone, ...since }).toString(),
     whole: ask({
       // One more says whether there are older ones.
       limit: String(entriesShown + 1),
@@ -137,12 +140,12 @@ ${headFigures(whole, range)}
 <div class="grid">
 ${await hourFigure(look.hours, drawer)}
 ${await dayFigure(look.days, drawer)}
-${modelCard(whole)}
-${keyCard(whole)}
+${modelCard(whole, range)}
+${keyCard(whole, range)}
 ${expiryCard(whole)}
 </div>
 ${entryCard(whole, range)}
-<p class="note">The same figures as <code>GET /user/credits?timezone=${timezone}</code>. Only successful requests are charged and counted.</p></div>`,
+<p class="note">The same figures as <code>GET /user/credits?${look.query}</code>. Only successful requests are charged and counted.</p></div>`,
   })
 }
 
@@ -171,7 +174,7 @@ function headFigures(whole: CreditsReport, range: Range): Html {
 <div><dt>Credits left</dt><dd id="remaining">${count(remaining)}</dd><dd class="aside">${expiringNext(whole)}</dd></div>
 <div><dt>Credits used</dt><dd id="consumed">${count(range === 'all' ? whole.total_consumed : consumed)}</dd><dd class="aside">${range === 'all' ? html`of ${count(total_granted)} received${total_expired > 0 && `, ${count(total_expired)} expired`}` : `in ${ranges[range].name}`}</dd></div>
 <div><dt>Requests</dt><dd id="requests">${count(requests)}</dd><dd class="aside">successful</dd></div>
-<div><dt>Tokens per request</dt><dd id="average">${average(whole.average_tokens_per_request)}</dd><dd class="aside">${requests === 0 ? 'no request yet' : `${count(tokens)} in all, in and out`}</dd></div>
+<div><dt>Tokens per request</dt><dd id="average">${average(whole.average_tokens_per_request)}</dd><dd class="aside">${requests === 0 ? (range === 'all' ? 'no request yet' : 'no request in this time') : `${count(tokens)} in all, in and out`}</dd></div>
 </dl>`
 }
 
@@ -195,8 +198,9 @@ async function hourFigure(lines: CreditsReport['by_hour'], drawer: Drawer): Prom
     title,
     note: sumOf(lines),
     drawings: await draw(drawer, 'hours', (narrow) => {
-      // A label stands at the same hours of each day.
-      const every = Math.min(24, (narrow ? 12 : 6) * Math.ceil(bars.length / 72))
+      // Each divides a day, so that labels stand at the same hours and are equally far apart.
+      const least = (narrow ? 12 : 6) * Math.ceil(bars.length / 72)
+      const every = [6, 12, 24].find((hours) => hours >= least) ?? 24
       const labelled = ({ at }: Bar) => Number(at.slice(11, 13)) % every === 0
       return barChart({ title, description, axis: 'hour', bars, labelled })
     }),
@@ -274,13 +278,15 @@ ${drawings}
 <details><summary>As a table</summary>${table}</details></figure>`
 }
 
+const nothingUsed = 'Nothing was used in this time.'
+
 function usageTable<Line extends UsageLine>(
   name: string,
   lines: readonly Line[],
   nameOf: (line: Line) => string,
 ): Html {
   const used = lines.filter((line) => line.requests !== 0 || line.credits !== 0)
-  if (used.length === 0) return html`<p class="empty">Nothing was used in this time.</p>`
+  if (used.length === 0) return html`<p class="empty">${nothingUsed}</p>`
   return html`<div class="table-scroll" tabindex="0" role="region" aria-label="Use by ${name.toLowerCase()}"><table>
 <thead><tr><th>${name}</th><th class="num">Credits</th><th class="num">Requests</th><th class="num">Tokens in</th><th class="num">out</th><th class="num">a request</th></tr></thead>
 <tbody>${used.map(
@@ -291,17 +297,20 @@ function usageTable<Line extends UsageLine>(
 const cells = (line: UsageLine): Html =>
   html`<td class="num">${count(line.credits)}</td><td class="num">${count(line.requests)}</td><td class="num">${count(line.prompt_tokens)}</td><td class="num">${count(line.completion_tokens)}</td><td class="num">${average(line.average_tokens_per_request)}</td>`
 
-function modelCard({ by_model }: CreditsReport): Html {
+const noUse = (range: Range) =>
+  html`<p class="empty">${range === 'all' ? 'No request yet.' : nothingUsed}</p>`
+
+function modelCard({ by_model }: CreditsReport, range: Range): Html {
   const byUse = [...by_model].sort((a, b) => b.credits - a.credits)
   return html`<section class="card" id="models"><h2>By model</h2>
-${by_model.length === 0 ? html`<p class="empty">No request yet.</p>` : usageTable('Model', byUse, ({ model }) => model)}</section>`
+${by_model.length === 0 ? noUse(range) : usageTable('Model', byUse, ({ model }) => model)}</section>`
 }
 
-function keyCard({ by_key }: CreditsReport): Html {
+function keyCard({ by_key }: CreditsReport, range: Range): Html {
   const nameOf = ({ key, hint }: CreditsReport['by_key'][number]) =>
     hint === '' ? key : `${key} …${hint}`
   return html`<section class="card" id="by-key"><h2>By key</h2>
-${by_key.length === 0 ? html`<p class="empty">No request yet.</p>` : usageTable('Key', by_key, nameOf)}</section>`
+${by_key.length === 0 ? noUse(range) : usageTable('Key', by_key, nameOf)}</section>`
 }
 
 function expiryCard({ expiring, timezone }: CreditsReport): Html {

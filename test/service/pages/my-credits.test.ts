@@ -212,3 +212,21 @@ test('changes of the balance that do not fit are on the next page, each once', a
   expect(balances).toEqual(Array.from({ length: 25 }, (_, at) => String(76 + at)))
   expect(second.text).not.toContain('Older changes')
 })
+
+test('an account without requests in a range has other words than one without any, and the query of its figures', async () => {
+  const { target, visitor, clock } = await openHouse()
+  const ada = visitor()
+  await ada.register('ada@example.com')
+  const none = (await ada.get('/my-credits')).text
+  expect(none).toContain('no request yet')
+  expect(none).toContain('<code>GET /user/credits?timezone=UTC</code>')
+  await target.chat({}, await ada.makeKey())
+  clock.advance(3 * dayUs)
+  const { text } = await ada.get('/my-credits?range=24h&timezone=Etc%2FGMT%2B5')
+  expect(text).not.toMatch(/no request yet/i)
+  expect(text).toContain('no request in this time')
+  const [, query] = /<code>GET \/user\/credits\?([^<]*)<\/code>/.exec(text)!
+  const asked = new URLSearchParams(query!.replaceAll('&#38;', '&'))
+  expect(asked.get('timezone')).toBe('Etc/GMT+5')
+  expect(Date.parse(asked.get('from')!)).toBeGreaterThan(clock.nowUs() / 1000 - 24 * 3600e3)
+})
