@@ -81,6 +81,13 @@ export function quickScenario(quick: QuickLoad): string {
   ]
   if (load.kind === 'search') {
     const shares = quick.objectives.map((text) => shareOfObjective(text))
+    const [twice] = [...Map.groupBy(shares, ({ objective }) => objective)].flatMap(
+      ([objective, { length }]) => (length > 1 ? [objective] : []),
+    )
+    if (twice !== undefined)
+      throw new RangeError(
+        `--slo: a search has one bound of ${twice}; got ${quick.objectives.join(' and ')}. Leave out all but one.`,
+      )
     for (const each of [
       'objectives:',
       ...shares.map(({ objective, bound }) => `  ${objective}: ${bound}`),
@@ -89,7 +96,8 @@ export function quickScenario(quick: QuickLoad): string {
     ])
       lines.push(each)
   } else {
-    const warmUp = `${Math.min(5, (durationUsOf(duration) ?? 30e6) / 6e6).toFixed(1)}s`
+    const warmUpS = Math.min(5, (durationUsOf(duration) ?? 30e6) / 6e6)
+    const warmUp = `${Math.max(0.1, warmUpS).toFixed(1)}s`
     const phase =
       load.kind === 'rate'
         ? `load: poisson, rate: ${load.rate}`
@@ -129,12 +137,16 @@ function shareOfObjective(text: string): {
   const threshold = parseThreshold(text)
   if (typeof threshold === 'string')
     throw new RangeError(`--slo: expected ${threshold}; got ${text}.`)
-  const { metric, boundText } = threshold
+  const { metric, boundText, phase, step, filter } = threshold
   if (taskMetrics.includes(metric)) {
     throw new RangeError(
       `--slo: ${metric} is of tasks, and bench sends single requests; got ${text}. Write a scenario with tasks and a phase { load: sweep, tasks: […] }, such as scenarios/agents-at-once.yaml, and start it with assay run.`,
     )
   }
+  if (phase !== null || step !== null || Object.keys(filter).length > 0)
+    throw new RangeError(
+      `--slo: a search judges all of its requests; got ${text}, which is of some. Leave out the phase, the step and the filter.`,
+    )
   const percent = percentOf(threshold)
   if (!objectives.includes(metric) || percent === null) {
     throw new RangeError(

@@ -114,6 +114,26 @@ test('an objective of a search may grow with the tokens of a request', () => {
   )
 })
 
+test.each([
+  ['no-such-step.ttft.p95 < 800ms'],
+  ['steady/chat.ttft.p95 < 800ms'],
+  ['ttft{model=other}.p95 < 800ms'],
+])('a search does not answer for all requests what is asked of some: %s', (text) => {
+  expect(() => quickScenario({ ...quick, objectives: [text] })).toThrow(
+    `--slo: a search judges all of its requests; got ${text}, which is of some.`,
+  )
+})
+
+test('a search refuses two bounds of one metric, and a short load has a warm-up', () => {
+  const objectives = ['ttft.p50 < 300ms', 'ttft.p95 < 800ms']
+  expect(() => quickScenario({ ...quick, objectives })).toThrow(
+    '--slo: a search has one bound of ttft; got ttft.p50 < 300ms and ttft.p95 < 800ms. Leave out all but one.',
+  )
+  const load = { kind: 'rate', rate: '20/s' } as const
+  const short = parseScenario(quickScenario({ ...quick, load, duration: '0.2s' }), 'bench')
+  expect(short.phases[0]).toMatchObject({ name: 'warm-up', durationUs: 100_000 })
+})
+
 test('a number of output tokens is enforced if it is given, and else bounds the answers', () => {
   const stepOf = (change: Partial<QuickLoad>) =>
     parseScenario(quickScenario({ ...quick, ...change }), 'bench').steps[0]!
