@@ -43,10 +43,10 @@ async function askOf(support: string | null, claims = {}): Promise<string> {
 const whole = { tags: 'whole', timeout: 60_000 }
 const lines = [
   'Thursday, November 19: €1.16 instead of about €0.20, mostly 9–10 AM.',
-  '“key 2”: nova at 4 times its usual price, reason unknown; 12 requests in these hours',
+  '“key 2”: nova at 4× its usual price, reason unknown; 12 requests in these hours',
   'nova: €80.00 instead of €20.00 for a million tokens; usually no requests',
   '82.8% of that day’s cost: “key 2” with nova, 9–10 AM (UTC)',
-  '€0.96 more than on a usual weekday: unexplained price +€0.72 and more requests +€0.24',
+  '€0.96 more than on a usual weekday: unusual price +€0.72 and more requests +€0.24',
 ]
 
 test(
@@ -72,7 +72,7 @@ test('a mail has one subject, keeps a plus of its address, and no sign that turn
     ...{ fromUs: utc(2026, 11, 18), toUs: utc(2026, 11, 19), unit: 'credits', amount: '200' },
     ...{ usual: 100, kind: 'weekday' as const },
     cause: {
-      ...{ amount: '200', spans: [], none: [] },
+      ...{ amount: '200', spans: [], none: [], mostly: null },
       names: [{ of: 'key' as const, name: 'a\u202eb', tag: null }],
       why: [{ of: 'price' as const, model: null, now: 2, usual: 1, amount: 100 }],
     },
@@ -110,6 +110,6 @@ test('a text to ask with has no name that the token does not show', whole, async
   expect(place).toContain(
     '€80.00 instead of €20.00 for a million tokens; 13 requests in these hours instead of about 1',
   )
-  expect(place).toContain('Price 4 times the usual one, reason unknown; 13 times the requests')
+  expect(place).toContain('Price 4× the usual one, reason unknown; 13× requests')
   expect(place).not.toMatch(/key|nova|lyra|3f2a|9b00/)
 })

@@ -59,7 +59,10 @@ test('requests that failed and report no cost say nothing of it', whole, async (
 })
 
 test.each([
-  [2000, "budget: '600'", 'probably enough until Dec 1 Key'],
+  [2000, "budget: '600'", 'should last the month Key'],
+  [2000, "budget: { amount: '100', period: day }", 'should last the day'],
+  [2000, "budget: { amount: '400', period: week }", 'should last the week'],
+  [9000, "budget: { amount: '9000', period: year }", 'should last the year'],
   // Of 710 credits, 702 are used: the rest is for less than a day.
   [710, "budget: '600'", 'your credits end before that'],
 ])(
@@ -95,23 +98,23 @@ const meanEnd = Date.UTC(2026, 10, 28, 12) + (lefts / (530 / 27.5)) * 86_400_000
 test.each([
   [
     'en',
-    'about 12 a day, without the extra use of Nov 18 if days like Nov 18 come again: Jan 24, 2027 ',
+    'about 12 a day, without the extra use of Nov 18 with more days like Nov 18: as early as Jan 24, 2027 ',
   ],
   [
     'de',
-    'etwa 12 am Tag, ohne die Mehrnutzung vom 18. Nov. mit Tagen wie dem 18. Nov.: 24. Jan. 2027 ',
+    'etwa 12 am Tag, ohne die Mehrnutzung vom 18. Nov. bei weiteren Tagen wie dem 18. Nov.: schon am 24. Jan. 2027 ',
   ],
   [
     'fr',
-    'environ 12 par jour, sans le surplus du 18 nov. si des jours comme le 18 nov. reviennent : 24 janv. 2027 ',
+    'environ 12 par jour, sans le surplus du 18 nov. avec d’autres jours comme le 18 nov. : dès le 24 janv. 2027 ',
   ],
   [
     'es',
-    'unos 12 al día, sin el uso extra del 18 nov si se repiten días como el 18 nov: 24 ene 2027 ',
+    'unos 12 al día, sin el uso extra del 18 nov con más días como el 18 nov: ya el 24 ene 2027 ',
   ],
   [
     'ja',
-    '1日あたり約12（11月18日の増加分を除く） 11月18日のような日がまたある場合：2027年1月24日 ',
+    '1日あたり約12（11月18日の増加分を除く） 11月18日のような日がまたあれば、早ければ2027年1月24日 ',
   ],
 ])(
   'the pace of credits says which extra use it leaves out, and the end at a faster pace is not after that of the plain mean, in %s',

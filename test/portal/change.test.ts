@@ -26,7 +26,7 @@ const dataOf = (used: number, data: Partial<PageData> = {}) =>
         ...{ fromUs: utc(2026, 11, 18), toUs: utc(2026, 11, 19), unit: 'credits' },
         ...{ amount: String(used + 20), usual: 30, kind: 'weekday' },
         cause: {
-          ...{ amount: String(used), names: [key], spans: [], none: [] },
+          ...{ amount: String(used), names: [key], spans: [], none: [], mostly: null },
           why: [{ of: 'requests', now: 20, usual: 10, amount: used - 10 }],
         },
       },
@@ -41,7 +41,7 @@ const plain = (text: string) => text.replace(/<[^>]*>/g, '').replace(/[\s\u202f]
 
 test.each([
   ['en', en, '+44% without the extra use of Nov 18', '+142% vs. Oct 1 – 28'],
-  ['de', de, '+44 % ohne Mehrnutzung vom 18. Nov.', '+142 % ggü. 1.–28. Okt.'],
+  ['de', de, '+44 % ohne Mehrnutzung vom 18. Nov.', '+142 % gegenüber 1.–28. Okt.'],
   ['fr', fr, '+44 % sans le surplus du 18 nov.', '+142 % vs 1er–28 oct.'],
   ['es', es, '+44 % sin el uso extra del 18 nov', '+142 % vs. 1–28 oct'],
   ['ja', ja, '11月18日の増加分を除くと+44%', '10/01～10/28比+142%'],

@@ -24,7 +24,7 @@ function dearOf(cause: Partial<DearDay['cause']>, day: Partial<DearDay> = {}): D
   return {
     ...{ fromUs: utc(2026, 11, 18), toUs: utc(2026, 11, 19), unit: 'credits', amount },
     ...{ usual: 100, kind: 'weekday' as const, isDearest: true, isKnown: true },
-    cause: { amount, names: [], spans: [], none: [], why: [], ...cause },
+    cause: { amount, names: [], spans: [], none: [], mostly: null, why: [], ...cause },
     ...day,
   }
 }
@@ -126,11 +126,11 @@ test('a number of requests is of the hours above it, and the words beside a bar 
   const of = { names: [key], spans: [hour(4, 6)], why: [requests] }
   const { why, details, lines } = dearWords(dearOf(of), speech)
   expect([why, details[0]]).toEqual([
-    'Key “batch”: 5.7 times the requests',
+    'Key “batch”: 5.7× requests',
     '57 requests in these hours instead of about 10',
   ])
   const rest = ['4–6 AM', '57 requests instead of about 10']
-  expect(lines.map(plain)).toEqual(['5.7 times the requests', 'key “batch”', ...rest])
+  expect(lines.map(plain)).toEqual(['5.7× requests', 'key “batch”', ...rest])
   expect(
     dearWords(dearOf({ ...of, names: [] }), speech)
       .lines.slice(1)
@@ -143,23 +143,19 @@ test('a number of requests is of the hours above it, and the words beside a bar 
   ])
   const few = dearWords(dearOf({ ...of, why: [{ ...requests, now: 2, usual: 1.5 }] }), speech)
   expect([few.why, few.details[0]]).toEqual([
-    'Key “batch”: 1.3 times the requests',
+    'Key “batch”: 1.3× requests',
     '2 requests in these hours instead of about 1.5',
   ])
   const whole = dearWords(dearOf({ ...of, spans: [] }), speech)
   expect([whole.why, whole.details[0]]).toEqual([
-    'Key “batch”: 5.7 times the requests',
+    'Key “batch”: 5.7× requests',
     '57 requests instead of about 10',
   ])
 })
 
 test.each([
   [
-    ...[
-      'en',
-      en,
-      'Key “batch”: 5.7 times the requests, nova at 2 times its usual price, reason unknown',
-    ],
+    ...['en', en, 'Key “batch”: 5.7× requests, nova at 2× its usual price, reason unknown'],
     '57 requests instead of about 10; nova: 20 instead of 10 credits for a million tokens',
   ],
   [
@@ -174,7 +170,7 @@ test.each([
     ...[
       'fr',
       fr,
-      'Clé « batch » : 5,7 fois plus de requêtes, nova à 2 fois son prix habituel, raison inconnue',
+      'Clé « batch » : requêtes ×5,7, nova à 2 fois son prix habituel, raison inconnue',
     ],
     '57 requêtes au lieu d’environ 10 ; nova : 20 au lieu de 10 crédits le million de jetons',
   ],
@@ -182,7 +178,7 @@ test.each([
     ...[
       'es',
       es,
-      'Clave «batch»: 5,7 veces más solicitudes, nova a 2 veces su precio habitual, motivo desconocido',
+      'Clave «batch»: solicitudes ×5,7, nova a 2 veces su precio habitual, motivo desconocido',
     ],
     '57 solicitudes en lugar de unas 10; nova: 20 en lugar de 10 créditos por un millón de tokens',
   ],
@@ -216,9 +212,9 @@ const twice = { of: 'requests', now: 17, usual: 8, amount: 90 } as const
 
 test.each([
   [
-    ...['en', en, '2.1 times the requests, from several keys'],
-    ...['2.1 times the requests, from several keys'],
-    'Key “batch”: 2.1 times the requests, spread over the day',
+    ...['en', en, '2.1× requests, from several keys'],
+    ...['2.1× requests, from several keys'],
+    'Key “batch”: 2.1× requests, spread over the day',
   ],
   [
     ...['de', de, '2,1-mal so viele Anfragen, von mehreren Schlüsseln'],
@@ -226,14 +222,14 @@ test.each([
     'Schlüssel „batch“: 2,1-mal so viele Anfragen, über den Tag verteilt',
   ],
   [
-    ...['fr', fr, '2,1 fois plus de requêtes, de plusieurs clés'],
-    ...['2,1 fois plus de requêtes, de plusieurs clés'],
-    'Clé « batch » : 2,1 fois plus de requêtes, sur toute la journée',
+    ...['fr', fr, 'Requêtes ×2,1, de plusieurs clés'],
+    ...['Requêtes ×2,1, de plusieurs clés'],
+    'Clé « batch » : requêtes ×2,1, sur toute la journée',
   ],
   [
-    ...['es', es, '2,1 veces más solicitudes, de varias claves'],
-    '2,1 veces más solicitudes, de varias claves',
-    'Clave «batch»: 2,1 veces más solicitudes, a lo largo del día',
+    ...['es', es, 'Solicitudes ×2,1, de varias claves'],
+    'Solicitudes ×2,1, de varias claves',
+    'Clave «batch»: solicitudes ×2,1, a lo largo del día',
   ],
   [
     ...['ja', ja, 'リクエスト数がふだんの2.1倍、複数のキーから'],
@@ -255,6 +251,20 @@ test.each([
   },
 )
 
+test.each([
+  ['en', en, '2.1× requests, mostly from key “batch”'],
+  ['de', de, '2,1-mal so viele Anfragen, vor allem von Schlüssel „batch“'],
+  ['fr', fr, 'Requêtes ×2,1, surtout de la clé « batch »'],
+  ['es', es, 'Solicitudes ×2,1, sobre todo de la clave «batch»'],
+  ['ja', ja, 'リクエスト数がふだんの2.1倍、主にキー「batch」から'],
+] as const)(
+  'the key that most of a day is of, as usual, is said before its hours, in %s',
+  (locale, words, said) => {
+    const dear = dearOf({ mostly: key, none: ['hour'], why: [twice] })
+    expect(plain(dearWords(dear, speechOf(words, { ...zone, locale })).why)).toBe(said)
+  },
+)
+
 test('of a day with nothing known, that no key or hour stands out is the reason', () => {
   expect(dearWords(dearOf({ none: ['key', 'hour'] }), speech).why).toBe(
     'No single key or hour stands out',
@@ -265,11 +275,11 @@ test('of a day with nothing known, that no key or hour stands out is the reason'
 })
 
 test.each([
-  ['en', en, 'Key “batch”: nova-large instead of nova-mini'],
+  ['en', en, 'Key “batch”: nova-large, not nova-mini'],
   ['de', de, 'Schlüssel „batch“: nova-large statt nova-mini'],
-  ['fr', fr, 'Clé « batch » : nova-large au lieu de nova-mini'],
-  ['es', es, 'Clave «batch»: nova-large en lugar de nova-mini'],
-  ['ja', ja, 'キー「batch」：nova-large、ふだんはnova-mini'],
+  ['fr', fr, 'Clé « batch » : nova-large, pas nova-mini'],
+  ['es', es, 'Clave «batch»: nova-large, no nova-mini'],
+  ['ja', ja, 'キー「batch」：nova-large（ふだんはnova-mini）'],
 ] as const)('a dearer model is said by the names of both, in %s', (locale, words, said) => {
   const speechIn = speechOf(words, { ...zone, locale })
   const model = { of: 'model', model: 'nova-large', instead: 'nova-mini', amount: 60 } as const
@@ -286,17 +296,8 @@ test.each([
 
 test.each([
   [
-    ...[
-      'en',
-      en,
-      'Nova-large',
-      'Key “batch”: nova-large at 2.1 times its usual price, reason unknown',
-    ],
-    ...[
-      'nova-large instead of nova-mini',
-      '; 5.7 times the requests',
-      'nova-large at 2.1 × its usual price',
-    ],
+    ...['en', en, 'Nova-large', 'Key “batch”: nova-large at 2.1× its usual price, reason unknown'],
+    ...['nova-large, not nova-mini', '; 5.7× requests', 'nova-large at 2.1× its usual price'],
   ],
   [
     ...[
@@ -318,11 +319,7 @@ test.each([
       'Nova-large',
       'Clé « batch » : nova-large à 2,1 fois son prix habituel, raison inconnue',
     ],
-    ...[
-      'nova-large au lieu de nova-mini',
-      ' ; 5,7 fois plus de requêtes',
-      'nova-large : prix × 2,1',
-    ],
+    ...['nova-large, pas nova-mini', ' ; requêtes ×5,7', 'nova-large : prix × 2,1'],
   ],
   [
     ...[
@@ -331,16 +328,12 @@ test.each([
       'Nova-large',
       'Clave «batch»: nova-large a 2,1 veces su precio habitual, motivo desconocido',
     ],
-    ...[
-      'nova-large en lugar de nova-mini',
-      '; 5,7 veces más solicitudes',
-      'nova-large: precio × 2,1',
-    ],
+    ...['nova-large, no nova-mini', '; solicitudes ×5,7', 'nova-large: precio × 2,1'],
   ],
   [
     ...['ja', ja, 'Nova-large', 'キー「batch」：nova-largeの単価がふだんの2.1倍、理由は不明'],
     ...[
-      'nova-large、ふだんはnova-mini',
+      'nova-large（ふだんはnova-mini）',
       '；リクエスト数がふだんの5.7倍',
       'nova-largeの単価が2.1倍',
     ],
@@ -374,14 +367,14 @@ test.each([
 test('a price of a model that the token does not show has no name, and its figures follow', () => {
   const { why, details } = dearWords(dearOf({ why: [{ ...price(60), model: null }] }), speech)
   expect([why, details[0]!]).toEqual([
-    'Price 2 times the usual one, reason unknown',
+    'Price 2× the usual one, reason unknown',
     '20 instead of 10 credits for a million tokens',
   ])
   const request = { of: 'request', model: 'nova', now: 3, usual: 1, amount: 60 } as const
   const whyOfDay = (part: typeof request | { model: null }) =>
     dearWords(dearOf({ why: [{ ...request, ...part }] }), speech).why
-  expect(whyOfDay(request)).toBe('A request to nova cost 3 times as much, reason unknown')
-  expect(whyOfDay({ model: null })).toBe('A request cost 3 times as much, reason unknown')
+  expect(whyOfDay(request)).toBe('A request to nova cost 3× as much, reason unknown')
+  expect(whyOfDay({ model: null })).toBe('A request cost 3× as much, reason unknown')
 })
 
 test('what is to press stands behind the figures', () => {
@@ -395,8 +388,8 @@ test('what is to press stands behind the figures', () => {
 })
 
 test.each([
-  [1.19, 'Nova-large instead of nova-mini'.replace('N', 'n')],
-  [1.2, 'nova-large instead of nova-mini, 1.2 times the requests'],
+  [1.19, 'Nova-large, not nova-mini'.replace('N', 'n')],
+  [1.2, 'nova-large, not nova-mini; 1.2× requests'],
 ])('requests that are %s times the usual ones beside another cause: %s', (times, said) => {
   const model = { of: 'model', model: 'nova-large', instead: 'nova-mini', amount: 60 } as const
   const requests = { of: 'requests', now: 100 * times, usual: 100, amount: 30 } as const
@@ -405,15 +398,15 @@ test.each([
   // The sum has all of them.
   expect(details.at(-1)).toContain('more requests\u00a0+30')
   // Alone, they are what is known.
-  expect(dearWords(dearOf({ why: [requests] }), speech).why).toBe(`${times} times the requests`)
+  expect(dearWords(dearOf({ why: [requests] }), speech).why).toBe(`${times}× requests`)
 })
 
 test.each([
   [
     'en',
     en,
-    'Costliest day:',
-    'Costliest day in EUR:',
+    'Most expensive day:',
+    'Most expensive day (EUR):',
     'Most used on',
     'Unusual:',
     'Also unusual:',
@@ -423,7 +416,7 @@ test.each([
     'de',
     de,
     'Teuerster Tag:',
-    'Teuerster Tag in EUR:',
+    'Teuerster Tag (EUR):',
     'Höchster Verbrauch:',
     'Ungewöhnlich:',
     'Auch ungewöhnlich:',
@@ -432,8 +425,8 @@ test.each([
   [
     'fr',
     fr,
-    'Jour record :',
-    'Jour record en EUR :',
+    'Jour le plus cher :',
+    'Le plus cher (EUR) :',
     'Plus gros usage :',
     'Inhabituel :',
     'Aussi inhabituel :',
@@ -443,7 +436,7 @@ test.each([
     'es',
     es,
     'Día más caro:',
-    'Día más caro en EUR:',
+    'Día más caro (EUR):',
     'Mayor uso:',
     'Inusual:',
     'También inusual:',
@@ -453,7 +446,7 @@ test.each([
     'ja',
     ja,
     '料金が最も高い日：',
-    'EURの料金が最も高い日：',
+    '料金が最も高い日（EUR）：',
     '最も使った日：',
     'いつもより多い日：',
     'ほかにいつもより多い日：',
@@ -483,7 +476,7 @@ test.each([
 test('the sum is of the whole day, and what is not of the causes is everything else', () => {
   const { details } = dearWords(dearOf({ why: [price(120)] }), speech)
   expect(details.slice(1)).toEqual([
-    '100 credits more than on a usual weekday: unexplained price\u00a0+120 and everything else\u00a0−20',
+    '100 credits more than on a usual weekday: unusual price\u00a0+120 and everything else\u00a0−20',
   ])
 })
 
@@ -540,11 +533,11 @@ test.each([
 
 test('a name that is also a word of the reason moves no figure of it', () => {
   const tokens = { of: 'tokens', now: 500, usual: 100, amount: 60, mostly: null } as const
-  const name = 'İ 5 times the tokens per request'
+  const name = 'İ 5× tokens per request'
   const dear = dearOf({ names: [{ ...key, name }], why: [tokens, price(40)] })
   const { why, details } = dearWords(dear, speech)
   expect([why, details[0]]).toEqual([
-    `Key “${name}”: 5 times the tokens per request, nova at 2 times its usual price, reason unknown`,
+    `Key “${name}”: 5× tokens per request, nova at 2× its usual price, reason unknown`,
     '500 tokens per request instead of 100; nova: 20 instead of 10 credits for a million tokens',
   ])
 })

@@ -80,12 +80,9 @@ test('prepaid money that expires is said to expire', whole, async () => {
 test.each([
   [
     'en',
-    /Your credits run out about Dec \d+, 2026 .* credits left probably between Dec \d+ and Dec \d+ /,
+    /Your credits last until about Dec \d+, 2026 .* credits left probably between Dec \d+ and Dec \d+ /,
   ],
-  [
-    'de',
-    /etwa am \d+\. Dez\. 2026 .* wahrscheinlich zwischen dem \d+\. Dez\. und dem \d+\. Dez\. /,
-  ],
+  ['de', /etwa \d+\. Dez\. 2026 .* wahrscheinlich zwischen dem \d+\. Dez\. und dem \d+\. Dez\. /],
   ['fr', /vers le \d+ déc\. 2026 .* probablement entre le \d+ déc\. et le \d+ déc\. /],
   ['es', /hacia el \d+ dic 2026 .* probablemente entre el \d+ dic y el \d+ dic /],
   ['ja', /2026年12月\d+日ごろ .* おそらく12月\d+日から12月\d+日の間 /],

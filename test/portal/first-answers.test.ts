@@ -119,7 +119,7 @@ test('an account that has credits is told that nothing is to pay, and no other a
     `accounts: { a: { grants: [{ name: Pack, credits: ${credits} }] } }\n`
   // Of 2,000 credits, 351 requests of 4 are used.
   const page = await pageOf(even(), held(2000))
-  expect(figuresOf(page)).toContain(`${said} Your credits run out`)
+  expect(figuresOf(page)).toContain(`${said} Your credits last until`)
   // What the month will have used is no answer to what is to pay.
   expect(figuresOf(page)).toMatch(/ Used Nov 1 – 28 660 credits about 7\d\d by Nov 30 /)
   const asked = async (query: string) =>
@@ -165,7 +165,7 @@ test('a dear day says what it came from, and how many requests and tokens it had
   const state = stateOf(await pageOf([...even(), ...dear], ''))
   // 16 requests with 10 * 210 + 6 * 30 tokens: 142.5 in each, of 30 on other days.
   expect(state).toContain(
-    'Friday, November 20: 304 credits instead of about 24, mostly 9–11 AM. Show this day 6.5 times the tokens per request 194 tokens per request instead of 30 ',
+    'Friday, November 20: 304 credits instead of about 24, mostly 9–11 AM. Show this day 6.5× tokens per request 194 tokens per request instead of 30 ',
   )
 })
 
@@ -215,7 +215,7 @@ test('used, to pay and the end of credits come before what to look at, in a sign
   )
   const heads = [...page.matchAll(/<dt>([^<]*)<\/dt>/g)].map(([, head]) => head)
   expect(heads.slice(0, 5)).toEqual([
-    ...['Used Nov 1 – 28', 'To pay for November', 'Your credits run out', 'Budget for November'],
+    ...['Used Nov 1 – 28', 'To pay for November', 'Your credits last until', 'Budget for November'],
     'Key that used most',
   ])
   const places = ['figures answers', 'class="state fail"', 'id="board-use"', 'b-filters'].map(
@@ -263,7 +263,7 @@ test('hours are judged in each currency, and each has its marks', {
   expect(textOf(page)).toContain('▾1 more use than usual, listed below'.replace('▾1 ', ''))
   expect(textOf(page)).toContain('Amounts in USD only. Days without a bar may have use in EUR')
   expect(figuresOf(page)).toContain(
-    'Costliest model USD: svc-k2 $56.00 · 100.0% EUR: svc-k2 €660.00 · 100.0%',
+    'Most expensive model USD: svc-k2 $56.00 · 100.0% EUR: svc-k2 €660.00 · 100.0%',
   )
   expect(textOf(page)).toContain('USD until Nov 4')
   const euros = boardOf(await pageOf(events, '', '?unit=EUR'))

@@ -114,7 +114,7 @@ test('the first screen says why a day was dear, and by which model and key', {
   )
   const state = textOf(part(page, /<section class="state/))
   expect(state).toMatch(
-    /Wednesday, November 25: €[\d.]+ instead of about €\d+(?:\.\d+)?, (?:mostly|all of it) [\d, APMand–]+\. Show this day “key \d”: orion-large at \d+ times its usual price, reason unknown.* orion-large: €[\d.,]+ instead of €[\d.,]+ for a million tokens .* (?:[\d.]+%|All) of that day’s cost: “key \d” with orion-large, /,
+    /Wednesday, November 25: €[\d.]+ instead of about €\d+(?:\.\d+)?, (?:mostly|all of it) [\d, APMand–]+\. Show this day “key \d”: orion-large at \d+× its usual price, reason unknown.* orion-large: €[\d.,]+ instead of €[\d.,]+ for a million tokens .* (?:[\d.]+%|All) of that day’s cost: “key \d” with orion-large, /,
   )
   expect(page).toContain('href="?from=2026-11-25&#38;to=2026-11-26&#38;unit=EUR"')
   expect(textOf(part(page, /<dl class="figures answers">/))).toMatch(

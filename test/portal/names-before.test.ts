@@ -131,7 +131,7 @@ test('the lists and their tables say how much more each name used than in the sa
 
 test.each([
   ['a', 'steady 15 credits · 55.6% +50% vs. Oct 1 – 28 ', 'fresh 4 14.8% · new '],
-  ['de', 'steady 15 Credits · 55,6 % +50 % ggü. 1.–28. Okt. ', 'fresh 4 14,8 % · neu '],
+  ['de', 'steady 15 Credits · 55,6 % +50 % gegenüber 1.–28. Okt. ', 'fresh 4 14,8 % · neu '],
   ['fr', 'steady 15 crédits · 55,6 % +50 % vs 1er–28 oct. ', 'fresh 4 14,8 % · nouveau '],
   ['es', 'steady 15 créditos · 55,6 % +50 % vs. 1–28 oct ', 'fresh 4 14,8 % · nuevo '],
   ['ja', 'steady 15クレジット · 55.6% 10/01～10/28 比+50% ', 'fresh 4 14.8% · 新規 '],

@@ -83,7 +83,7 @@ const states: readonly (readonly [string, () => Promise<string>, readonly RegExp
         'accounts: { a: { grants: [{ name: Pack, credits: 900, from: 2026-11-28 }, { name: Gift, credits: 500, from: 2026-11-28, expires: 2026-12-02 }], budget: "600" } }\n',
       ),
     [
-      /Your credits run out about \w+ \d+, 20\d\d [\d,.]+ credits left /,
+      /Your credits last until about \w+ \d+, 20\d\d [\d,.]+ credits left /,
       /Use \d+ credits before December 2, 2026, or they expire/,
       /Over budget: 648 of 600 credits this month\./,
       /Budget for November 648 of 600 credits resets on Dec 1 /,
@@ -98,7 +98,7 @@ const states: readonly (readonly [string, () => Promise<string>, readonly RegExp
       ),
     // The state says it, and the figure; without a range of one day.
     [
-      /^(?=.*Your credits probably run out on November 30, 2026)(?!.*between (.+?) and \1\.).*Your credits run out about Nov 30, 2026/,
+      /^(?=.*Your credits probably run out on November 30, 2026)(?!.*between (.+?) and \1\.).*Your credits last until about Nov 30, 2026/,
     ],
   ],
   [

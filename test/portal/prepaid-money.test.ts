@@ -80,7 +80,7 @@ test('prepaid money of imported rows is held, used and left alike in the API, on
   })
   const page = (await (await ask('/page', await tokenOf('a'))).text()).replace(/\s+/g, ' ')
   const text = page.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ')
-  expect(text).toMatch(/Your balance runs out about (Dec|Jan)[^$]{1,12}\$41\.25 left/)
+  expect(text).toMatch(/Your balance lasts until about (Dec|Jan)[^$]{1,12}\$41\.25 left/)
   // The chart of money draws what is held, too: 33.75 are used, and 41.25 left.
   const chart = /id="board-cumulative"[\s\S]*?<div class="on-desk">/.exec(page)![0]
   expect(chart.replace(/<[^>]+>/g, ' ')).toContain('Cost (USD), added up, and all your balance')
@@ -90,7 +90,7 @@ test('prepaid money of imported rows is held, used and left alike in the API, on
     /Top-up \$50\.00 \$18\.75 \$31\.25 .* Top-up of November \$20\.00 \$10\.00 \$10\.00 .* Total \$70\.00 \$28\.75 \$41\.25/,
   )
   const figures = page.slice(page.indexOf('<dl class="figures'), page.indexOf('</dl>'))
-  expect(figures).toContain('Your balance runs out')
+  expect(figures).toContain('Your balance lasts until')
   expect(figures).not.toMatch(/credits/i)
   const store = await openStore(file)
   try {

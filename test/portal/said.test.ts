@@ -35,7 +35,7 @@ test.each([
   [
     'en',
     [
-      'Your credits run out about',
+      'Your credits last until about',
       'Key that used most',
       '660 credits · 100.0%',
       'Over budget: 660 of 600 credits this month.',
@@ -47,8 +47,8 @@ test.each([
   [
     'de',
     [
-      'Ihre Credits enden',
-      'Höchster Verbrauch: Schlüssel',
+      'Ihre Credits reichen bis',
+      'Schlüssel mit höchstem Verbrauch',
       '660 Credits · 100,0',
       '60 Credits über dem Budget',
       'Verbraucht seit 1. Oktober 2026',
@@ -59,7 +59,7 @@ test.each([
   [
     'fr',
     [
-      'Vos crédits s’épuisent',
+      'Fin de vos crédits',
       'Clé au plus gros usage',
       '660 sur 600 crédits ce mois-ci.',
       'dépassé de 60 crédits',
@@ -71,7 +71,7 @@ test.each([
   [
     'es',
     [
-      'Sus créditos se agotan',
+      'Fin de sus créditos',
       'Clave con más créditos usados',
       '660 de 600 créditos este mes.',
       '60 créditos por encima del presupuesto',
@@ -107,7 +107,7 @@ test('the end of a range of credits says what it is of', whole, async () => {
 })
 
 test.each([
-  ['en', 'Costliest key', 'after refunds of $1.00'],
+  ['en', 'Most expensive key', 'after refunds of $1.00'],
   ['de', 'Teuerster Schlüssel', 'nach Abzug von 1,00 $'],
   ['fr', 'Clé la plus chère', 'après 1,00 $US de remboursements'],
   ['es', 'Clave más cara', 'tras reembolsos de 1,00 US$'],

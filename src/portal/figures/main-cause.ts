@@ -19,6 +19,8 @@ export interface MainCause {
   readonly spans: readonly Span[]
   /** Of what was looked at, that of which no single one stands out: several keys, or the hours. */
   readonly none: readonly ('key' | 'hour')[]
+  /** The key that has most of it, as it usually has; null if names or hours tell it, or no key has. */
+  readonly mostly: CauseName | null
   /** What is other in its requests, whatever their model, than in the usual ones of the same names; the greatest first. */
   readonly why: readonly WhyPart[]
 }
@@ -61,7 +63,7 @@ const [mostHours, mostSpans] = [12, 3]
  * that are busier than usual are said beside them if they have most of that.
  */
 export async function mainCauseOf(asked: Asked, of: DayAsked): Promise<MainCause> {
-  const { all, isOfNoKey } = await foundIn(asked, of)
+  const { all, isOfNoKey, mostly } = await foundIn(asked, of)
   const found = await togetherIn(asked, of, all)
   const names = found.map(({ name }) => name)
   const spans = spansOf(of)
@@ -81,6 +83,7 @@ export async function mainCauseOf(asked: Asked, of: DayAsked): Promise<MainCause
   return {
     amount: (isSpan ? inSpans : whole).amount,
     ...{ names, spans: isSpan ? spans : [] },
+    mostly: names.length === 0 && !isSpan ? mostly : null,
     none: [
       ...(isOfNoKey ? ['key' as const] : []),
       ...(!isSpan && isOfNoHour(of) ? ['hour' as const] : []),
@@ -208,11 +211,13 @@ const isOfNoHour = ({ day, unit, page }: DayAsked) =>
   page !== null &&
   !unusualHours(page, unit).some(({ atUs }) => atUs >= day.fromUs && atUs < day.toUs)
 
-/** Of the keys, of each own dimension and of the models, the name with most of the excess; and whether there are several keys, and none of them has most. */
+/** Of the keys, of each own dimension and of the models, the name with most of the excess; and of several keys, the one that has most of it, or that none has. */
 async function foundIn(
   asked: Asked,
   of: DayAsked,
-): Promise<{ readonly all: readonly Found[]; readonly isOfNoKey: boolean }> {
+): Promise<
+  Pick<MainCause, 'mostly'> & { readonly all: readonly Found[]; readonly isOfNoKey: boolean }
+> {
   const { bearer } = asked
   const dimensions = [
     ...(bearer.shows.has('keys') ? [{ of: 'key' as const, tag: null, sql: 'key_fp' }] : []),
@@ -221,6 +226,7 @@ async function foundIn(
   ]
   const found: Found[] = []
   let isOfNoKey = false
+  let mostly: CauseName | null = null
   for (const dimension of dimensions) {
     const rows = await daySums<{ readonly name: string | null }>(asked, of, { name: dimension.sql })
     // Where everything is of one name, that is no reason.
@@ -229,15 +235,19 @@ async function foundIn(
     const [first] = rows.toSorted((a, b) => b.excess - a.excess)
     if (first === undefined || first.group.name === null) continue
     const share = first.excess / of.excess
-    if (dimension.of === 'key') isOfNoKey = share < most
+    const name = nameOf(asked, dimension, first.group.name)
+    if (dimension.of === 'key') {
+      isOfNoKey = share < most
+      mostly = isOfNoKey ? null : name
+    }
     const isUsual = all > 0 && share < first.usual / all + leastMore
     if (share < most || (isUsual && share < nearlyAll)) continue
     found.push({
-      name: nameOf(asked, dimension, first.group.name),
+      name,
       sql: `coalesce(${dimension.sql} = ${literal(first.group.name)}, false)`,
     })
   }
-  return { all: found, isOfNoKey }
+  return { all: found, isOfNoKey, mostly }
 }
 
 function nameOf(

@@ -57,7 +57,7 @@ export function against(change: string, data: PageData, speech: Speech): Html | 
 }
 
 /** A part of an amount that a reader should know of. */
-const leastOfDays = 0.25
+export const leastPart = 0.25
 
 /** How a key changed without what it used beyond usual on the dear days that came from it, if these have much of it; what they have of it if that compares with nothing. */
 export function changeWithoutDays(
@@ -73,7 +73,7 @@ export function changeWithoutDays(
       each.cause.names.some(({ of, name: own }) => of !== 'model' && of !== 'tag' && own === name),
   )
   const used = dears.reduce((sum, { cause }) => sum + Number(cause.amount), 0)
-  if (used === 0 || used < leastOfDays * amount) return ''
+  if (used === 0 || used < leastPart * amount) return ''
   const days = speech.list(dears.map(({ fromUs }) => speech.near(fromUs, data.toUs)))
   const beyond = dears.flatMap(({ cause }) => cause.why).reduce((sum, part) => sum + part.amount, 0)
   const change =

@@ -47,7 +47,7 @@ export function dearWords(dear: DearDay, speech: Speech): DearWords {
       ...causes.flatMap(({ text, isNamed }) => (isNamed ? text : [])),
       ...spreadOf(cause, causes.length > 0, speech),
     ],
-    named.findIndex(isUnexplained),
+    named.flatMap((part, at) => (isUnexplained(part) ? at + 1 : isNames(part) ? [at, at + 1] : [])),
     speech,
   )
   const figures = causes
@@ -73,7 +73,7 @@ export function dearWords(dear: DearDay, speech: Speech): DearWords {
   }
 }
 
-const capital = (text: string) => text.replace(/^\p{L}/u, (letter) => letter.toUpperCase())
+export const capital = (text: string) => text.replace(/^\p{L}/u, (letter) => letter.toUpperCase())
 
 /** A day came in some hours if all of it did, as shares are shown, and mostly if so much. */
 const [allOfDay, mostOfDay] = [0.9995, 0.5]
@@ -86,17 +86,16 @@ function inHours(dear: string, { amount, cause }: DearDay, hours: string, { say 
   return say(`dear.${how}`, { dear, hours })
 }
 
-/** Who made the causes, and these without a stop between them, but for one behind that of which the reason is unknown. @param unknown its place; -1 for none */
+/** Who made the causes, and these without a stop between them, but for those beside the names of two models, and behind one of which the reason is unknown. @param apart the places of those that a stop is before */
 function reasonOf(
   who: string,
   causes: readonly string[],
-  unknown: number,
+  apart: readonly number[],
   { say }: Speech,
 ): string {
   const why = causes.reduce((all, cause, at) => {
     if (all === '') return cause
-    const isAfter = unknown !== -1 && at > unknown
-    return isAfter
+    return apart.includes(at)
       ? say('why.figures', { figures: all, next: cause })
       : say('why.also', { causes: all, cause })
   }, '')
@@ -186,12 +185,14 @@ function whoOf({ names, spans }: MainCause, speech: Speech): string {
     : namesOf([first], speech)
 }
 
-/** That no single key or hour stands out: the last of the causes, or all that is known. */
+/** The key that most is of, as usual; else that no single key or hour stands out: the last of the causes, or all that is known. */
 function spreadOf(
-  { names, none }: MainCause,
+  { names, none, mostly }: MainCause,
   isBesideCauses: boolean,
-  { say }: Speech,
+  speech: Speech,
 ): readonly string[] {
+  const { say } = speech
+  if (mostly !== null) return [say('mostly.key', { key: namesOf([mostly], speech) })]
   // An own dimension is somebody.
   const isKey = none.includes('key') && !names.some(({ of }) => of !== 'model')
   const isHour = none.includes('hour')

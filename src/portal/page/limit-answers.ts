@@ -88,7 +88,7 @@ function budgetAnswer(state: BudgetState, data: PageData, speech: Speech): Answe
       ? say('budget.crosses', { date: speech.near(crossesUs, data.toUs) })
       : share >= 1
         ? html`<strong class="over"><span aria-hidden="true">▲</span> ${overBudget(budget, used, speech)}</strong>`
-        : ended === '' && isEnough && say('budget.enough', { date: resets })
+        : ended === '' && isEnough && say(`budget.enough.${budget.period}`)
   const label =
     budget.period === 'month'
       ? say('card.budget.for', { month: speech.monthName(period.fromUs) })

@@ -5,9 +5,11 @@ import type { DearDay, DearestDay } from '../figures/dear-day.ts'
 import { queryOf } from '../figures/notices.ts'
 import type { Settings } from '../settings/settings.ts'
 import { unitName, unitsOf } from './answer.ts'
+import { changeOf, isCompared, leastPart } from './change.ts'
 import { isMoney } from './columns.ts'
-import { type DearWords, dearWords } from './dear-words.ts'
+import { capital, type DearWords, dearWords } from './dear-words.ts'
 import { failedWords, fineWords } from './fine-words.ts'
+import { figureIn } from './first-figures.ts'
 import type { PageData } from './page-shape.ts'
 import { partIn, type Speech } from './speech.ts'
 
@@ -245,8 +247,10 @@ function dearestState(day: DearestDay, data: PageData, speech: Speech): State {
     hasDear || usual === null || !isKnown
       ? labelOf({ ...day, isDearest: true }, 0, data, speech)
       : data.units.length > 1
-        ? say(`days.fine.unit${of}`, { unit: unitName(unit, speech) })
-        : say(`days.fine${of}`)
+        ? say(`days.fine${of}`, {
+            days: say('why.of', { who: unitName(unit, speech), why: noneIn(unit, data, speech) }),
+          })
+        : say(`days.fine${of}`, { days: capital(noneIn(unit, data, speech)) })
   const start = say('state.dear', {
     day: speech.weekday(day.fromUs),
     amount: speech.amount(unit, day.amount),
@@ -263,6 +267,15 @@ function dearestState(day: DearestDay, data: PageData, speech: Speech): State {
     ...{ tone: 'good', isDay: true, query: queryOfDay(day, data, speech) },
     text: html`${label} <b>${unbroken(start)}</b>${unbroken(whole.slice(start.length))}`,
   }
+}
+
+/** That no day of a unit is unusual, and how much more was used than before if that is much: no day explains it. */
+function noneIn(unit: string, data: PageData, speech: Speech): string {
+  const { value = null, previous = null } = figureIn(data.summary, unit) ?? {}
+  const change = isCompared(unit, data, speech) ? changeOf(value, previous, speech) : ''
+  return change !== '' && Number(value) >= (1 + leastPart) * Number(previous)
+    ? speech.say('days.none.up', { change })
+    : speech.say('days.none')
 }
 
 /** The view of a day, in its unit. */
