@@ -123,6 +123,11 @@ test('a factor or a count that the contract does not have is refused, since it w
   expect((await cost('--counts', '{"page": 3}')).code).toBe(0)
   for (const [args, summary] of [
     [['--choose', 'regoin=us'], 'no factor "regoin" with choices. Did you mean region?'],
+    [['--choose', 'region=uss'], '"region" has no choice "uss". Did you mean us?'],
+    [
+      ['--choose', 'region=us', '--choose', 'region=default'],
+      'region is chosen twice, as us and as default; expected one',
+    ],
     [['--counts', '{"serach": 3}'], 'm has no price of "serach". Did you mean search?'],
     [['--counts', '{"cache_read": 3}'], 'no price of "cache_read", which --usage counts.'],
     [

@@ -21,7 +21,7 @@ import { isObject, jsonOf } from '../../user/json.ts'
 import { suggestion } from '../../user/nearest.ts'
 import { userError } from '../../user/user-error.ts'
 import type { CostOptions, InitOptions, ShowOptions } from '../commands/contract.ts'
-import { factorChoices, mustBeFactor } from '../runs/factor-choices.ts'
+import { factorChoices, mustBeChoice } from '../runs/factor-choices.ts'
 import { exit } from '../terminal/exit.ts'
 import { nextLine } from '../terminal/next.ts'
 
@@ -53,7 +53,7 @@ export function costAction(file: string, options: CostOptions): void {
       `--model: ${file} has no price for ${JSON.stringify(options.model)}. ${suggestion(options.model, known)}`,
     )
   }
-  if (options.group !== undefined) mustBeFactor('--group', 'group', [model])
+  if (options.group !== undefined) mustBeChoice('--group', ['group', options.group], [model])
   const given = readJson(options.usage, '--usage')
   const usage = readWholeUsage(given, model.dialect ?? dialectOf(given))
   const calculation = calculate(model, usage, {

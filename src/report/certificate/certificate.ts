@@ -61,7 +61,10 @@ export function certificateOf(certified: Certified): Certificate | null {
       ? searches.map(({ name }) => name).join('; ')
       : null,
     parts,
-    passesByChance: parts.reduce((sum, part) => sum + part.passesByChance, 0),
+    passesByChance: Math.min(
+      1,
+      parts.reduce((sum, part) => sum + part.passesByChance, 0),
+    ),
   }
 }
 
@@ -104,7 +107,7 @@ function answersPart({ steps, phases, page }: Certified): CertificatePart {
   const examined = steps.filter(({ correctness }) => (correctness?.examined ?? 0) > 0)
   const open = examined.filter(({ step }) => !isCovered(step))
   if (thresholds.length === 0) return openAnswers(open)
-  const errs = thresholdErrorChance * thresholds.length
+  const errs = Math.min(1, thresholdErrorChance * thresholds.length)
   const byThresholds: CertificatePart = {
     part: 'answers',
     verdict: worstOf(thresholds.map(({ tone }) => verdictOf(tone))),
@@ -118,8 +121,9 @@ function answersPart({ steps, phases, page }: Certified): CertificatePart {
     part: 'answers',
     verdict: worstOf([byThresholds.verdict, rest.verdict]),
     said: `${byThresholds.said}; of ${open.map(({ step }) => step).join(', ')}, ${rest.said}`,
-    passesByChance: errs + rest.passesByChance,
-    failsByChance: errs,
+    passesByChance: Math.min(1, errs + rest.passesByChance),
+    // A wrong answer that no threshold covers is not there by chance.
+    failsByChance: rest.verdict === 'fail' ? rest.failsByChance : errs,
   }
 }
 

@@ -49,7 +49,7 @@ export function chanceText({ verdict, parts }: Certificate): string {
 /** The sum of the parts as they are shown, each of which is rounded up. */
 function jointText(parts: Certificate['parts']): string {
   const percents = parts.map((part) => atDigits(100 * part.passesByChance, 2, Math.ceil))
-  const joint = Number(percents.reduce((sum, each) => sum + each, 0).toPrecision(12))
+  const joint = Math.min(100, Number(percents.reduce((sum, each) => sum + each, 0).toPrecision(12)))
   return `${joint} % of such runs, the sum of ${parts.map(({ part }, at) => `${part} ${percents[at]} %`).join(', ')}`
 }
 

@@ -207,6 +207,8 @@ test('wrong answers of a step that no threshold covers fail the answers', () => 
     verdict: 'fail',
     said: 'correct >= 95% held: 98 %, n = 500; of tool, 499 of 500 are right, 1 wrong; a threshold such as correct > 99% says how many may be',
   })
+  // The threshold is kept: no chance of it explains the wrong answer.
+  expect(made(held).parts[1]!.failsByChance).toBe(0)
   expect(made({ ...asked('good'), steps }).parts[1]!.verdict).toBe('pass')
   expect(made(asked('good', { isFiltered: true })).parts[1]!.verdict).toBe('fail')
 })
@@ -240,4 +242,11 @@ test('the chance of a certificate is the sum of its parts as they are shown', ()
   expect(certificateLines(made({ page }))[1]).toContain(
     'at most 13.5 % of such runs, the sum of rate 2.5 %, answers 10 %, model 1 %',
   )
+})
+
+test('no chance is above 1, however many thresholds there are', () => {
+  const answers = Array.from({ length: 45 }, () => threshold('good'))
+  const many = made({ page: { ...honest.page, answers } })
+  expect([many.parts[1]!.passesByChance, many.passesByChance]).toEqual([1, 1])
+  expect(certificateLines(many)[1]).toContain('at most 100 % of such runs')
 })
