@@ -81,6 +81,7 @@ async function verdictOf(
       ? null
       : await ofTemplate(evidence, model, model.templateTokens, texts, points, beyond)
   const isObserved = verdict !== null && verdict.verdict !== 'not-observed'
+  // Without requests beside the reference, only the template can be judged.
   if (beyond.is === 'unseen') return verdict ?? notObserved(referenceRequires)
   // What the contract promises of the template decides, unless only the reference tells that something is added.
   if (isObserved && (verdict.verdict === 'fail' || beyond.is !== 'fail')) return verdict
@@ -96,6 +97,7 @@ async function ofTemplate(
   points: readonly Point[],
   beyond: BeyondResult,
 ): Promise<Verdict> {
+  // A prompt of one word has one token at least, so it can be judged without counting its text.
   const isCounted = points.length > 0 || model.tokenizer !== undefined
   const word = isCounted ? [] : texts.filter(isOneWord)
   if (word.length > 0) return ofOneWord(word, promised)
