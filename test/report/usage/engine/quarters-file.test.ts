@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { quartersFile } from '../../../../src/report/usage/engine/quarters-file.ts'
+import { quarterCells, quartersFile } from '../../../../src/report/usage/engine/quarters-file.ts'
 import { readUsage } from '../../../../src/report/usage/read.ts'
 import { exportTable } from '../../../../src/store/files/export.ts'
 import { openStore, type Store } from '../../../../src/store/session/open.ts'
@@ -93,6 +93,23 @@ test('a file that is not a table of quarters is refused with an explanation', as
   await expect(quartersFile(store, file)).rejects.toThrow(/15 minutes/)
   await write(`SELECT * REPLACE ('many' AS requests) FROM (${few})`)
   await expect(quartersFile(store, file)).rejects.toThrow(/cannot be read: .*many/)
+  await write(`SELECT * REPLACE ('1,50' AS credits) FROM (${few})`)
+  await expect(quartersFile(store, file)).rejects.toThrow(/cannot be read: .*1,50/)
+  await write(`SELECT *, 'few' AS prompt_tokens, 1 AS both_tokens, 1 AS tokens_known FROM (${few})`)
+  await expect(quartersFile(store, file)).rejects.toThrow(/cannot be read: .*few/)
+})
+
+test('a quarter may be a number of four bytes', async () => {
+  const file = join(folder, 'few.parquet')
+  await write(
+    `SELECT * REPLACE (quarter::INTEGER AS quarter, requests::INTEGER AS requests) FROM (${few})`,
+  )
+  const cells = await quarterCells(store, file, '--quarters')
+  expect(
+    await store.rows(
+      `SELECT min(first_us)::VARCHAR AS first, max(last_us)::VARCHAR AS last FROM (${cells})`,
+    ),
+  ).toEqual([{ first: '1782000000000000', last: '1782002699999999' }])
 })
 
 test('only the named sources are read from a file', { tags: 'whole' }, async () => {
@@ -125,6 +142,13 @@ test.each([
   ['a source', `SELECT * REPLACE (NULL::VARCHAR AS source) FROM (${few})`, true],
   ['a request', `SELECT * REPLACE (0 AS requests) FROM (${few})`, true],
   ['one request', `SELECT * REPLACE (1 AS requests) FROM (${few})`, false],
+  ['whole requests', `SELECT * REPLACE (1.5::DECIMAL(10, 2) AS requests) FROM (${few})`, true],
+  ['whole tokens', `SELECT *, 10.6::DOUBLE AS prompt_tokens FROM (${few})`, true],
+  ['whole tokens as a double', `SELECT *, 10::DOUBLE AS prompt_tokens FROM (${few})`, false],
+  ['tokens from 0 on', `SELECT *, -5 AS prompt_tokens FROM (${few})`, true],
+  ['as many known costs as requests', `SELECT *, 2 AS credits_known FROM (${few})`, false],
+  ['no more known costs than requests', `SELECT *, 3 AS credits_known FROM (${few})`, true],
+  ['any amount', `SELECT * REPLACE (-2 AS credits) FROM (${few})`, false],
   [
     'a first time in the quarter',
     `SELECT *, quarter * ${quarterUs} - 1 AS first_us FROM (${few})`,
