@@ -187,7 +187,11 @@ export class Dictionary {
 
   /** The code of a word that the service said; a long one is cut, and says so by its end. */
   saidCodeOf(word: string): number {
-    return this.recentCodeOf(word) ?? this.keep(word, this.codes.get(word) ?? this.addSaid(word))
+    const recent = this.recentCodeOf(word)
+    if (recent !== null) return recent
+    const code = this.codes.get(word)
+    // The code of a cut word, or of one too many, is not that of the word: `codeOf` has another.
+    return code === undefined ? this.addSaid(word) : this.keep(word, code)
   }
 
   private recentCodeOf(word: string): number | null {

@@ -110,3 +110,15 @@ test('two models and accounts that differ late are two in a row, too', () => {
     new Set(batch.columns[name].slice(0, 2)).size
   expect([cells('model'), cells('account'), cells('errorMessage')]).toEqual([2, 2, 1])
 })
+
+test('a word of ours is whole, also after the service said it as one too many or too long', () => {
+  const dictionary = new Dictionary()
+  const long = 'x'.repeat(301)
+  const said = [dictionary.saidCodeOf(long), dictionary.codeOf(long)]
+  for (let nth = 0; nth < 5000; nth++) dictionary.saidCodeOf(`message ${nth}`)
+  const late = [dictionary.saidCodeOf('timeout'), dictionary.codeOf('timeout')]
+  const words = dictionary.takeNew()
+  expect(said.map((code) => words[code]!.length)).toEqual([200, 301])
+  expect(late.map((code) => words[code])).toEqual(['(more)', 'timeout'])
+  expect(dictionary.saidCodeOf('timeout')).toBe(dictionary.codeOf('timeout'))
+})
