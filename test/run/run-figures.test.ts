@@ -165,3 +165,8 @@ test('a rate needs a hundred requests at more than one instant', async () => {
     [null, null],
   ])
 })
+
+test('samples of lag are those of all models of a step', async () => {
+  const mixed = steady.map((row, at) => ({ ...row, model: at % 2 === 0 ? 'svc-k2' : 'svc-k2.5' }))
+  expect((await figuresOf(mixed)).lag?.samples).toBe((await figuresOf(steady)).lag!.samples)
+})
