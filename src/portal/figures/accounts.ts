@@ -2,6 +2,7 @@ import type { Contract } from '../../contract/contract.ts'
 import { type Period, periodAround, timeIn } from '../../measure/usage/calendar.ts'
 import { requestsOf } from '../../measure/usage/sums.ts'
 import type { UsageForecast } from '../../report/usage/shape.ts'
+import { largest } from '../../user/extremes.ts'
 import { type Asked, exact } from '../api/asked.ts'
 import { periodOf } from '../api/period.ts'
 import type { Answers } from '../api/shapes.ts'
@@ -11,6 +12,7 @@ import type { Snapshot } from '../source/snapshot.ts'
 import { comparedWith } from './before.ts'
 import { type BudgetState, budgetsAnswer, readBudgets } from './budgets.ts'
 import { namesOfKeys } from './keys.ts'
+import { knownOf } from './known.ts'
 import { forecastOf } from './outlook.ts'
 import { within } from './rows.ts'
 import { failedOf, readSums } from './sums.ts'
@@ -57,7 +59,6 @@ export interface AccountsQuery {
 export async function readAccounts(query: AccountsQuery): Promise<readonly AccountFigures[]> {
   const { snapshot, settings } = query
   const names = new Set([...snapshot.accounts(), ...settings.accounts.keys()])
-  // Who stopped while others went on has used less: the log covers the time of all.
   const measured = await snapshot.measured()
   const all: AccountFigures[] = []
   for (const account of [...names].sort()) all.push(await figuresOf(account, query, measured))
@@ -76,7 +77,10 @@ async function figuresOf(
       : periodOf(given.from, given.to, view.timezone)
   return asOperator(account, view, { snapshot, contract, nowMs }, async (asked, page) => {
     const [now] = await readSums<object>(asked, within(asked, period))
-    const past = comparedWith(period, measured)
+    const known = await knownOf(asked)
+    // Who stopped while others went on has used less: the log covers the time of all.
+    const knownUs = largest([known.knownUs ?? 0, (measured.lastUs ?? -1) + 1])
+    const past = comparedWith(period, { firstUs: measured.firstUs, knownUs })
     const [then] = past === null ? [null] : await readSums<object>(asked, within(asked, past))
     /** Where every cost is known, nothing was used in a unit without an amount. */
     const usedOf = (sums: typeof now | null, unit: string) => {

@@ -3,7 +3,8 @@ import { requestsOf, type Sums } from '../../measure/usage/sums.ts'
 import { textList } from '../../store/literal.ts'
 import type { Asked } from '../api/asked.ts'
 import { comparedWith } from './before.ts'
-import { coverageOf, rowsCutAt, within } from './rows.ts'
+import { knownOf } from './known.ts'
+import { rowsCutAt, within } from './rows.ts'
 import { readFigures } from './sums.ts'
 
 /** What a name used before a period. */
@@ -27,8 +28,7 @@ export async function readBefore(
   condition: string,
   names: readonly (string | null)[],
 ): Promise<((name: string | null) => Before) | null> {
-  const { first, last } = await coverageOf(asked.session)
-  const before = comparedWith(period, { firstUs: first, lastUs: last })
+  const before = comparedWith(period, await knownOf(asked))
   if (before === null || names.length === 0) return null
   const rows = await readFigures<{ readonly name: string | null }, 'requests' | 'requestsUnknown'>(
     asked,

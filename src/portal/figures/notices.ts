@@ -1,15 +1,14 @@
 import { type Period, timeIn } from '../../measure/usage/calendar.ts'
 import { endOfDayUs } from '../../measure/usage/zone.ts'
-import { knownUntil } from '../../report/usage/board/outlook.ts'
 import type { Values } from '../../report/usage/board/types.ts'
 import type { UsageForecast } from '../../report/usage/shape.ts'
 import { dayUs } from '../../user/durations.ts'
-import { largest } from '../../user/extremes.ts'
 import { type Asked, shownFor } from '../api/asked.ts'
 import type { Answers } from '../api/shapes.ts'
 import { partIn, type Speech } from '../page/speech.ts'
 import type { BudgetState } from './budgets.ts'
 import { listedHours, roundTimes, unusualHours, usedInHours } from './cause.ts'
+import { knownOf } from './known.ts'
 import { plus } from './sums.ts'
 
 const mostNotices = 3
@@ -54,7 +53,12 @@ export async function noticesOf(
     const amount = `${speech.amount(budget.unit, budget.amount)}${partIn(part, speech)}`
     add(`budget.${budget.period}`, { share: speech.share(share), amount, date }, queryOf(period))
   }
-  if (page === null) return notices.slice(0, mostNotices)
+  const { lastUs, isLate } = await knownOf(asked)
+  const addLate = () => isLate && add('late-data', { date: speech.moment(lastUs!) })
+  if (page === null) {
+    addLate()
+    return notices.slice(0, mostNotices)
+  }
   const isShown = (unit: string) => bearer.shows.has(shownFor(unit))
   if (page.depletion.known && isShown(page.depletion.unit)) {
     const { unit } = page.depletion
@@ -119,8 +123,6 @@ export async function noticesOf(
       },
     )
   }
-  const lastUs = largest(page.scope.sources.map((each) => each.lastUs))
-  if (nowUs - lastUs > dayUs && knownUntil(page, lastUs, nowUs) < nowUs)
-    add('late-data', { date: speech.moment(lastUs) })
+  addLate()
   return notices.slice(0, mostNotices)
 }

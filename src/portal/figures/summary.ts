@@ -5,6 +5,7 @@ import { type Asked, conditionOf, type Input, periodAsked, tagsShown, us } from 
 import type { Answers } from '../api/shapes.ts'
 import { comparedWith } from './before.ts'
 import { readEntries } from './entries.ts'
+import { knownOf } from './known.ts'
 import { coverageOf, within } from './rows.ts'
 import { creditsOf, moneyOf, readSums } from './sums.ts'
 
@@ -34,11 +35,10 @@ export async function readSummary(
   asked: Asked,
   query: Input<'summary'>,
 ): Promise<Answers['summary']> {
-  const { session, view, bearer } = asked
+  const { view, bearer } = asked
   const period = periodAsked(query, view)
   const condition = await conditionOf(asked, query)
-  const { first, last } = await coverageOf(session)
-  const before = comparedWith(period, { firstUs: first, lastUs: last })
+  const before = comparedWith(period, await knownOf(asked))
   const sumsOf = async (part: Period): Promise<Sums> => {
     const [sums] = await readSums<object>(asked, within(asked, part, condition))
     return sums!

@@ -4,7 +4,7 @@ import { tagDimension } from '../../measure/usage/tags.ts'
 import { startOfDayUs } from '../../measure/usage/zone.ts'
 import { exceedsHours } from '../../report/usage/board/cells.ts'
 import { type BoardData, type BoardScope, readBoardOf } from '../../report/usage/board/data.ts'
-import { forecastFrom, knownUntil } from '../../report/usage/board/outlook.ts'
+import { forecastFrom } from '../../report/usage/board/outlook.ts'
 import { fillInStore } from '../../report/usage/engine/engine.ts'
 import type { UsageForecast } from '../../report/usage/shape.ts'
 import { literal, textList } from '../../store/literal.ts'
@@ -14,8 +14,9 @@ import { type Asked, shownFor } from '../api/asked.ts'
 import type { BudgetState } from '../figures/budgets.ts'
 import { listedHours, usedInHours } from '../figures/cause.ts'
 import type { DearDay } from '../figures/dear-day.ts'
+import { knownOf } from '../figures/known.ts'
 import { courseIn } from '../figures/projection.ts'
-import { allDays, coverageOf, hoursCutAt, rowsCutAt } from '../figures/rows.ts'
+import { allDays, hoursCutAt, rowsCutAt } from '../figures/rows.ts'
 import type { Amounts } from './amounts.ts'
 import { boardWordsOf } from './board-words.ts'
 import { dearWords } from './dear-words.ts'
@@ -57,7 +58,7 @@ export async function readBoardFor(
 ): Promise<BoardData> {
   const { session, keys: naming, bearer, nowMs } = account
   const { shows } = bearer
-  const { first, last } = await coverageOf(session)
+  const { firstUs, knownUs } = await knownOf(account)
   const column = tag === null ? 'key_fp' : tagSql(tag)
   const keys = await session.rows<{ key: string }>(
     `SELECT ${column} AS key FROM ${allDays(column)} WHERE key IS NOT NULL GROUP BY key ORDER BY sum(requests) DESC, key`,
@@ -103,8 +104,8 @@ export async function readBoardFor(
       toUs: period.toUs,
       nowUs,
       mostCells,
-      firstUs: first ?? period.toUs,
-      knownUs: last === null ? period.fromUs : knownUntil(page, last, nowUs),
+      firstUs: firstUs ?? period.toUs,
+      knownUs: knownUs ?? period.fromUs,
       unit: amounts.unit,
       money: amounts.money,
       asked: asked ?? {},

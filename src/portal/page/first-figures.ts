@@ -31,6 +31,14 @@ export function renderFigures(data: PageData, speech: Speech): Html {
   return html`<dl class="figures answers">${[cell(used, 'used', isShort), cell(pay, 'pay', isShort), cell(ends, 'ends', false), cell(limit, 'limit', isPair), cell(most, 'most', isPair)]}</dl>`
 }
 
+/** What an account without use has: what is left, and its budgets. */
+export function renderHeld(data: PageData, speech: Speech): Html | false {
+  const ends = endAnswers(data, speech)
+  const limit = data.budgets.length === 0 ? [] : limitAnswers(data, speech)
+  const cells = [cellOf(ends, 'ends', false, speech), cellOf(limit, 'limit', false, speech)]
+  return cells.some(Boolean) && html`<dl class="figures answers">${cells}</dl>`
+}
+
 /** Two cells share a row of a phone if each of their values has at most so many characters. */
 const mostShort = 20
 
@@ -81,6 +89,23 @@ export function figureIn(summary: Answers['summary'], unit: string) {
   return unit === 'credits'
     ? summary.credits
     : (summary.cost.find(({ currency }) => currency === unit) ?? null)
+}
+
+const nothing = { value: '0', previous: null, unknownShare: 0, refunds: null }
+
+/** The same on the page: in its own unit, nothing was used where no request was. */
+export const usedFigure = ({ summary, unit: own }: PageData, unit: string) =>
+  figureIn(summary, unit) ?? (unit === own && summary.requests.value === '0' ? nothing : null)
+
+/** Whether no use of the period is known yet: unknown is no zero. */
+const isUnknown = ({ fromUs, lateUs }: PageData) => lateUs !== null && lateUs <= fromUs
+
+/** The time that the figure is of: without the days whose use is not known yet. */
+function periodOfUse(data: PageData, speech: Speech): string {
+  const { fromUs, toUs, lateUs } = data
+  return lateUs !== null && lateUs > fromUs && speech.isOfDays(fromUs, toUs)
+    ? speech.days(fromUs, lateUs)
+    : speech.period(fromUs, toUs)
 }
 
 const counted = ({ value }: Figure, { say }: Speech) =>
@@ -139,7 +164,7 @@ function usedAnswers(data: PageData, speech: Speech): readonly Answer[] {
       under: [
         ...first.under,
         ...comparedIn(used, data, speech),
-        counted(summary.requests, speech),
+        !isUnknown(data) && counted(summary.requests, speech),
         ...others.flatMap(({ under }) => under),
         data.unit === 'credits' && !isPrepaid('credits', data) && priceOf(data, speech),
         apart(data, speech),
@@ -149,16 +174,17 @@ function usedAnswers(data: PageData, speech: Speech): readonly Answer[] {
 }
 
 function usedIn(unit: string, data: PageData, speech: Speech): readonly Answer[] {
-  const { summary, whole } = data
+  const { whole } = data
   const { say } = speech
-  const figure = figureIn(summary, unit)
-  if (figure === null || (figure.value === null && unit !== data.unit)) return []
+  const found = usedFigure(data, unit)
+  if (found === null || (found.value === null && unit !== data.unit)) return []
+  const figure = isUnknown(data) ? { ...found, value: null } : found
   const write = (amount: string | null) => speech.amount(unit, amount)
   const all = whole === null ? null : (figureIn(whole, unit)?.value ?? null)
   return [
     {
       label: say(data.seesOneKey ? 'card.used.key' : 'card.used', {
-        period: speech.period(data.fromUs, data.toUs),
+        period: periodOfUse(data, speech),
       }),
       value: figure.value === null ? say('card.unmeasured') : write(figure.value),
       under: [

@@ -20,12 +20,12 @@ import { readBudgets } from '../figures/budgets.ts'
 import { daysOfUse } from '../figures/dear-day.ts'
 import { readFailed } from '../figures/failed.ts'
 import type { ForecastSoFar } from '../figures/forecasts.ts'
+import { knownOf } from '../figures/known.ts'
 import { onlyKeyOf } from '../figures/main-cause.ts'
 import { type NamesTable, readNames } from '../figures/names.ts'
 import { noticesOf } from '../figures/notices.ts'
 import { outlookOf, readHeld } from '../figures/outlook.ts'
 import { monthProjections } from '../figures/projection.ts'
-import { coverageOf } from '../figures/rows.ts'
 import { readSummary } from '../figures/summary.ts'
 import type { AccountView } from '../settings/account-view.ts'
 import type { Snapshot } from '../source/snapshot.ts'
@@ -38,7 +38,7 @@ const period = ['from', 'to']
 const filters = ['model', 'key', 'endpoint'] as const
 const unfiltered = { model: [], key: [], endpoint: [], tag: [] }
 /** The parameters of the page; the period may be left out. Its days are those of the account's zone, as its bills and budgets are. */
-const known = [...period, ...filters, 'tag', 'metric', 'by', 'unit', 'tables']
+const parameters = [...period, ...filters, 'tag', 'metric', 'by', 'unit', 'tables']
 /** What is no filter. */
 const views = ['metric', 'by', 'unit', 'tables']
 
@@ -55,11 +55,11 @@ export async function readPageData(
   { page, isPending }: ForecastSoFar,
   snapshot: Snapshot,
 ): Promise<PageData> {
-  const { bearer, view, session, nowMs } = asked
+  const { bearer, view, nowMs } = asked
   for (const name of search.keys()) {
-    if (!known.includes(name)) {
+    if (!parameters.includes(name)) {
       throw new Problem(400, 'unknown-parameter', 'A parameter is unknown', {
-        hint: `Known: ${known.join(', ')}.`,
+        hint: `Known: ${parameters.join(', ')}.`,
       })
     }
     if (search.getAll(name).length > 1)
@@ -75,10 +75,10 @@ export async function readPageData(
   const tag = tagOf(by)
   const asking = new URLSearchParams([...chosen].filter(([name]) => !views.includes(name)))
   const query = parametersOf('summary', asking) as Parameters<typeof readSummary>[1]
-  const coverage = await coverageOf(session)
+  const known = await knownOf(asked)
   const asks = periodAsked(query, view)
   const { fromUs, toUs } = asks
-  const before = comparedWith(asks, { firstUs: coverage.first, lastUs: coverage.last })
+  const before = comparedWith(asks, known)
   const summary = await readSummary(asked, query)
   const held = await readHeld(asked, snapshot)
   const canSee = bearer.shows.has(shownFor(held.unit))
@@ -103,7 +103,7 @@ export async function readPageData(
   const whole = isFiltered ? await readSummary(asked, { ...query, ...unfiltered }) : summary
   const { dears, dearest } = await daysOfUse(asked, asks, query, units, page)
   const board =
-    coverage.first === null
+    known.firstUs === null
       ? null
       : await readBoardFor(
           asked,
@@ -129,7 +129,8 @@ export async function readPageData(
     fromUs,
     toUs,
     summary,
-    lastUs: coverage.last,
+    lastUs: known.lastUs,
+    lateUs: known.isLate && known.knownUs! < toUs ? known.knownUs : null,
     board: named?.board ?? null,
     choice: named?.choice ?? null,
     unit,

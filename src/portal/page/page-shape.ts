@@ -59,4 +59,6 @@ export interface PageData extends DaysOfUse {
   readonly notices: Answers['notices']['notices']
   /** When the last request was, Unix microseconds. */
   readonly lastUs: number | null
+  /** Where the known use ends, if that is a day ago or more, and before the end of the period; else null. */
+  readonly lateUs: number | null
 }

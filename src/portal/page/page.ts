@@ -7,7 +7,7 @@ import { type Html, html } from '../../user/html.ts'
 import type { AccountView } from '../settings/account-view.ts'
 import type { Settings } from '../settings/settings.ts'
 import { outcomeWords } from './board-words.ts'
-import { figureIn, renderFigures } from './first-figures.ts'
+import { renderFigures, renderHeld, usedFigure } from './first-figures.ts'
 import { renderLots } from './lots-table.ts'
 import { mostKeyLine } from './most-answers.ts'
 import type { PageData } from './page-shape.ts'
@@ -26,7 +26,12 @@ export function pageBody(
   const { say } = speech
   const { board, choice } = data
   if (board === null || choice === null) {
-    return html`<main class="page">${head(settings, say('title'), view.label)}<p class="answer">${say('empty.ever')}</p>${footer(data, settings, view, speech)}</main>`
+    return html`<main class="page"${data.isPending && html` data-pending`}>${head(settings, titleOf(data, speech), aboutOf(data, view, speech))}
+${controls(data, speech)}
+<p class="answer">${say('empty.ever')}</p>
+${renderHeld(data, speech)}
+${renderLots(data, speech)}
+${footer(data, settings, view, speech)}</main>`
   }
   return html`<main class="page" data-outcomes="${JSON.stringify(outcomeWords(speech))}"${data.isPending && html` data-pending`}${data.canListRequests && html` data-requests`}>${head(settings, titleOf(data, speech), aboutOf(data, view, speech))}
 ${controls(data, speech)}
@@ -34,7 +39,7 @@ ${controls(data, speech)}
 ${mostKeyLine(data, speech)}
 ${renderState(data, speech, contactOf(settings, view))}</div>
 ${unitSwitch(data, speech)}
-${data.summary.requests.value === '0' && html`<p class="empty">${say('empty')}</p>`}
+${data.summary.requests.value === '0' && data.lateUs === null && html`<p class="empty">${say('empty')}</p>`}
 ${renderBoard(board, cards(data, board, choice, speech), choice, form(data, speech), renderTables(data, speech))}
 ${renderLots(data, speech)}
 ${data.canExport && exports(data, speech)}
@@ -48,13 +53,11 @@ const titleOf = ({ onlyKey }: PageData, { say }: Speech) =>
     : say(onlyKey.of === 'key' ? 'title.key' : 'title.unnamedKey', { name: onlyKey.name })
 
 /** The account; its period, unless a figure says it, whose days are of this year; and that only one key is seen. */
-function aboutOf(
-  { fromUs, toUs, unit, summary, onlyKey }: PageData,
-  { label }: AccountView,
-  speech: Speech,
-): string {
+function aboutOf(data: PageData, { label }: AccountView, speech: Speech): string {
+  const { fromUs, toUs, unit, summary, onlyKey, lateUs } = data
   const nowUs = Date.parse(summary.refreshedAt) * 1000
-  const isFigure = unit !== null && figureIn(summary, unit) !== null
+  // A figure says the time that it is of.
+  const isFigure = unit !== null && lateUs === null && usedFigure(data, unit) !== null
   const isSaid = isFigure && [fromUs, toUs - 1].every((us) => isSameYear(us, nowUs, speech))
   const said = { from: speech.day(fromUs), to: speech.day(toUs - 1) }
   const period = isSaid ? '' : speech.say('period', said)

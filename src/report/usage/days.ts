@@ -17,7 +17,15 @@ const slack = 4
  * @param longestUs the longest silence between two uses before, microseconds
  */
 export function knownTo(
-  { sources, nowUs }: Pick<UsageScope, 'sources' | 'nowUs'>,
+  {
+    sources,
+    nowUs,
+  }: Pick<UsageScope, 'nowUs'> & {
+    readonly sources: readonly Pick<
+      UsageScope['sources'][number],
+      'requests' | 'firstUs' | 'lastUs'
+    >[]
+  },
   longestUs: number,
 ): number {
   const firstUs = smallest(sources.map((each) => each.firstUs))

@@ -39,6 +39,7 @@ import {
   usageParts,
   type WeekHour,
 } from './shape.ts'
+import { longestSilenceSql } from './silence.ts'
 import { periodSums, readSeries, readTotals } from './totals.ts'
 
 const horizonDays = 365
@@ -182,7 +183,8 @@ async function foresee(
 ) {
   const days = await readSeries(session, 'usage_days', scope.units)
   // The forecast begins where what is known of the use ends, not at the end of the requested period.
-  const fromUs = knownTo(scope, await longestSilence(session))
+  const [silence] = await session.rows<{ readonly us: number }>(longestSilenceSql('usage_quarters'))
+  const fromUs = knownTo(scope, silence!.us)
   const burns = (scope.units.length === 0 ? [scope.unit] : scope.units).map((unit) => {
     const past = pastDays(days, scope, fromUs, unit)
     return { unit, past, forecast: forecastBurn(past, randomOf(options.seed), unit) }
@@ -227,17 +229,6 @@ async function foresee(
       ? null
       : planFor(contract, past, burn, coming.slice(0, planDays), grants, peak)
   return { future, balances, planned }
-}
-
-/** The longest time between two uses, in microseconds. Use is known by quarters of an hour, so it may be two quarters longer than it looks. */
-async function longestSilence(session: Session): Promise<number> {
-  const [longest] = await session.rows<{ us: number | null }>(
-    `SELECT max(start_us - before_us)::DOUBLE AS us FROM (
-       SELECT start_us, max(end_us) OVER (ORDER BY start_us ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before_us
-       FROM (SELECT quarter * ${quarterUs} AS start_us, max(quarter * ${quarterUs} + width_us) AS end_us
-         FROM usage_quarters WHERE requests > 0 OR requests_unknown > 0 GROUP BY quarter))`,
-  )
-  return Math.max(0, longest?.us ?? 0) + 2 * quarterUs
 }
 
 const contractNote = `Rate bands, packages and limits are omitted: no contract is given, and the service may not follow the specification. Give --contract FILE, or --contract ${defaultContract.name} if it does.`
