@@ -362,6 +362,29 @@ describe.skipIf(!canBrowse)(
       await page.close()
     })
 
+    test('a figure of a choice is a part of nothing until the server answers', {
+      tags: 'whole',
+      timeout: 60_000,
+    }, async () => {
+      const { page } = await open(
+        `${usageUrl}/page?from=2026-11-01&to=2026-11-29&model=large#t=${await tokenOf('a')}`,
+      )
+      const used = () => page.locator('.answers .used').innerText()
+      await expect.poll(used).toMatch(/of [\d,.]+ credits in all/)
+      const answered = await used()
+      // The server answers no more.
+      await page.route('**/page?*', () => {})
+      const model = page.locator('[data-name=model]')
+      await model.selectOption({ index: 0 })
+      expect(await page.locator('main').getAttribute('aria-busy')).toBe('true')
+      expect(await used()).toMatch(/^Credits used\s+[\d,.]+ credits$/)
+      await model.selectOption('small')
+      expect(await used()).toMatch(/^Credits used\s+[\d,.]+ credits$/)
+      await model.selectOption('large')
+      expect(await used()).toBe(answered)
+      await page.close()
+    })
+
     test('keeps its token for the tab: a reload shows the page again, and one without a token says why', {
       tags: 'whole',
       timeout: 60_000,

@@ -161,7 +161,7 @@ test('where no figure says the period, the heading does', {
   timeout: 60_000,
 }, async () => {
   const events = Array.from({ length: 20 }, (_, at) => ({
-    ...{ atUs: utc(2026, 11, 5 + at, 9), account: 'a', unit: 'EUR' },
+    ...{ atUs: utc(2026, 11, 9 + at, 9), account: 'a', unit: 'EUR' },
     ...(at < 19 ? { credits: '1', model: 'paid' } : { credits: null, model: 'free' }),
   }))
   const page = await pageOf(events, 'a', '?model=free')
@@ -183,7 +183,7 @@ test('a month is compared with the same days of the month before', {
     ],
     'a',
   )
-  expect(textOf(page)).toContain('+100% vs. Oct 1 – 27')
+  expect(textOf(page)).toContain('+100% vs. Oct 1 – 28')
 })
 
 test.each([

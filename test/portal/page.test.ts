@@ -59,12 +59,12 @@ const states: readonly (readonly [string, () => Promise<string>, readonly RegExp
   [
     'all failed',
     () => pageOf(hourly(utc(2026, 11, 27), 9, { outcome: 'http_error', status: 500, credits: 0 })),
-    [/Used Nov 1 – 28 0 credits /, /Failed or limited 100%/, /100% of your requests failed/],
+    [/Used Nov 1 – 27 0 credits /, /Failed or limited 100%/, /100% of your requests failed/],
   ],
   [
     'no use in the period',
     () => pageOf(hourly(utc(2026, 10, 1), 9)),
-    [/No use in this time/, /Your usage since .* is not here yet/],
+    [/^(?!.*No use in this time).*Used Nov 1 – 28 no data /, /Your usage since .* is not here yet/],
   ],
   [
     'no credits left',
@@ -144,9 +144,9 @@ test('the words of every language have none of an operator', () => {
 })
 
 test.each([
-  ['de-DE', /Verbraucht vom 1\. bis 28\. Nov\. 1\.234,5 Credits .*Anfragen 1 /, /15,43\s€/],
-  ['fr', /Utilisé du 1er au 28 nov\. 1\s234,5 crédits /, /15,43\s€/],
-  ['es', /Usado del 1 al 28 \S+ 1234,5 créditos /, /15,43\s€/],
+  ['de-DE', /Verbraucht vom 1\. bis 27\. Nov\. 1\.234,5 Credits .*Anfragen 1 /, /15,43\s€/],
+  ['fr', /Utilisé du 1er au 27 nov\. 1\s234,5 crédits /, /15,43\s€/],
+  ['es', /Usado del 1 al 27 \S+ 1234,5 créditos /, /15,43\s€/],
   ['ja', /使用量（[^）]*） 1,234\.5クレジット /, /€15\.43/],
 ])(
   'numbers, money and dates are those of %s',

@@ -40,3 +40,10 @@ test.each([
   const [fromUs, toUs] = [from, to].map((hour) => midnightUs + hour * 3600e6)
   expect(periodIn('en', 'Europe/Berlin', fromUs!, toUs!)).toBe(said)
 })
+
+test('from ten times more on, a change is how many times as much', () => {
+  const { change } = speechOf(wordsFor('en', settingsOf()), { locale: 'en', timezone: 'UTC' })
+  expect([0.053, 9.99, 10, 3279.25, -1].map(change)).toEqual([
+    ...['+5.3%', '+999%', '×\u00a011', '×\u00a03,280', '−100%'],
+  ])
+})

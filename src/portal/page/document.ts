@@ -83,7 +83,7 @@ export function pageDocument(
   ].join('; ')
   const text = html`<!doctype html>
 <html lang="${speech.locale}">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><meta name="referrer" content="no-referrer"><title>${speech.say('title')} · ${settings.product}</title><style>${trusted(style)}</style></head>
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><meta name="referrer" content="no-referrer"><link rel="icon" href="${settings.logo === undefined ? 'data:,' : 'logo'}"><title>${speech.say('title')} · ${settings.product}</title><style>${trusted(style)}</style></head>
 <body data-origins="${origins.join(' ')}" data-expired="${speech.say('token.expired')}" data-busy="${speech.say('page.busy')}" data-failed="${speech.say('page.failed')}">${content ?? html`<main class="page" data-shell><p role="status">${speech.say('page.loading')}</p></main>`}<script>${trusted(script)}</script></body>
 </html>
 `.text

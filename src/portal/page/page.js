@@ -86,10 +86,10 @@ import { askedOf, boardData, saveExport } from './export.js'
    * @param {string} by
    */
   const splitBy = (by) => {
-    const next = new URLSearchParams(location.search)
-    keep(filters, new URLSearchParams(location.hash.slice(1)), next)
-    next.set('by', by)
-    return next
+    const query = new URLSearchParams(location.search)
+    keep(filters, new URLSearchParams(location.hash.slice(1)), query)
+    query.set('by', by)
+    return query
   }
 
   if (token === null && !isShell) {
@@ -302,18 +302,18 @@ import { askedOf, boardData, saveExport } from './export.js'
   function go(from, to, fragment) {
     const next = periodOf(from, to)
     keep(['unit', 'tag', 'by', 'key'], new URLSearchParams(location.search), next)
-    return visit(textOf(next, '?') + textOf(fragment, '#'))
+    visit(textOf(next, '?') + textOf(fragment, '#'))
   }
   /** @param {string} address */
   function visit(address) {
     history.pushState(null, '', location.pathname + address)
     tellFilters()
-    return load()
+    load()
   }
   /** @param {string} text */
   const query = (text) => {
     const { search, fragment } = addressOf(text)
-    return visit(textOf(search, '?') + textOf(fragment, '#'))
+    visit(textOf(search, '?') + textOf(fragment, '#'))
   }
   /** @param {string} by */
   const split = (by) => query(textOf(splitBy(by), '?'))

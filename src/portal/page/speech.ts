@@ -13,7 +13,7 @@ export interface Speech {
   say(word: Word, values?: Values): string
   number(value: number | string): string
   share(value: number): string
-  /** A share that is more or less, with its sign; with one digit below 10 %. */
+  /** A share that is more or less, with its sign; with one digit below 10 %. From ten times more on, how many times as much. */
   change(value: number): string
   /** A share of a list, whose shares all have one digit. */
   part(value: number): string
@@ -66,6 +66,9 @@ export function partIn(part: BudgetPart | null, speech: Speech): string {
   const name = part.of === 'key' ? part.name : `${speech.tag(part.name)} ${part.value}`
   return speech.say('budget.part', { name })
 }
+
+/** A larger change is told as how many times as much: +327,925% is read as a mistake. */
+const mostPercent = 10
 
 /** A minus is longer than a hyphen, and no line breaks after it. */
 export const withMinus = (number: string) => number.replace('-', '\u2212')
@@ -141,6 +144,7 @@ export function speechOf(
     number: (value) => numbers.format(Number(value)),
     share: (value) => shares.format(value),
     change: (value) => {
+      if (value >= mostPercent) return `×\u00a0${rates.format(value + 1)}`
       const said = (Math.abs(value) < 0.1 ? changes : roundChanges).format(value)
       // A change without a sign would be read as a share.
       return /^[+-]/.test(said) ? withMinus(said) : `±${said}`

@@ -152,7 +152,9 @@ export function startBoard(served = {}) {
     if (used) {
       const metric = data.metrics.includes('credits') ? 'credits' : 'requests'
       used.textContent = isFirst ? allUsed : amountOf(data, metric, sums[metric])
-      if (!isFirst) used.append(make(h('small', {}, ` ${say('ofAll', { all: allUsed })}`)))
+      // A server says it with the figures that come, and those of a filter are not all.
+      if (!(isFirst || first || served.reload))
+        used.append(make(h('small', {}, ` ${say('ofAll', { all: allUsed })}`)))
       if (label) label.textContent = isFirst ? firstLabel : titleOf(data, metric)
     }
     // What stands beside the figure is of the first choice.
