@@ -105,10 +105,10 @@ test.each([
 )
 
 test.each([
-  ['en', 'orion, not nova'],
+  ['en', 'orion instead of nova'],
   ['de', 'orion statt nova'],
-  ['fr', 'orion, pas nova'],
-  ['es', 'orion, no nova'],
+  ['fr', 'orion au lieu de nova'],
+  ['es', 'orion en lugar de nova'],
   ['ja', 'orion（ふだんはnova）'],
 ])(
   'a day that is dear by another model names it, in %s',

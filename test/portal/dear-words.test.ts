@@ -275,10 +275,10 @@ test('of a day with nothing known, that no key or hour stands out is the reason'
 })
 
 test.each([
-  ['en', en, 'Key “batch”: nova-large, not nova-mini'],
+  ['en', en, 'Key “batch”: nova-large instead of nova-mini'],
   ['de', de, 'Schlüssel „batch“: nova-large statt nova-mini'],
-  ['fr', fr, 'Clé « batch » : nova-large, pas nova-mini'],
-  ['es', es, 'Clave «batch»: nova-large, no nova-mini'],
+  ['fr', fr, 'Clé « batch » : nova-large au lieu de nova-mini'],
+  ['es', es, 'Clave «batch»: nova-large en lugar de nova-mini'],
   ['ja', ja, 'キー「batch」：nova-large（ふだんはnova-mini）'],
 ] as const)('a dearer model is said by the names of both, in %s', (locale, words, said) => {
   const speechIn = speechOf(words, { ...zone, locale })
@@ -297,7 +297,7 @@ test.each([
 test.each([
   [
     ...['en', en, 'Nova-large', 'Key “batch”: nova-large at 2.1× its usual price, reason unknown'],
-    ...['nova-large, not nova-mini', '; 5.7× requests', 'nova-large at 2.1× its usual price'],
+    ...['nova-large instead of nova-mini', '; 5.7× requests', 'nova-large at 2.1× its usual price'],
   ],
   [
     ...[
@@ -319,7 +319,7 @@ test.each([
       'Nova-large',
       'Clé « batch » : nova-large à 2,1 fois son prix habituel, raison inconnue',
     ],
-    ...['nova-large, pas nova-mini', ' ; requêtes ×5,7', 'nova-large : prix × 2,1'],
+    ...['nova-large au lieu de nova-mini', ' ; requêtes ×5,7', 'nova-large : prix × 2,1'],
   ],
   [
     ...[
@@ -328,7 +328,7 @@ test.each([
       'Nova-large',
       'Clave «batch»: nova-large a 2,1 veces su precio habitual, motivo desconocido',
     ],
-    ...['nova-large, no nova-mini', '; solicitudes ×5,7', 'nova-large: precio × 2,1'],
+    ...['nova-large en lugar de nova-mini', '; solicitudes ×5,7', 'nova-large: precio × 2,1'],
   ],
   [
     ...['ja', ja, 'Nova-large', 'キー「batch」：nova-largeの単価がふだんの2.1倍、理由は不明'],
@@ -388,8 +388,8 @@ test('what is to press stands behind the figures', () => {
 })
 
 test.each([
-  [1.19, 'Nova-large, not nova-mini'.replace('N', 'n')],
-  [1.2, 'nova-large, not nova-mini; 1.2× requests'],
+  [1.19, 'Nova-large instead of nova-mini'.replace('N', 'n')],
+  [1.2, 'nova-large instead of nova-mini; 1.2× requests'],
 ])('requests that are %s times the usual ones beside another cause: %s', (times, said) => {
   const model = { of: 'model', model: 'nova-large', instead: 'nova-mini', amount: 60 } as const
   const requests = { of: 'requests', now: 100 * times, usual: 100, amount: 30 } as const
@@ -426,8 +426,8 @@ test.each([
     'fr',
     fr,
     'Jour le plus cher :',
-    'Le plus cher (EUR) :',
-    'Plus gros usage :',
+    'Jour le plus cher (EUR) :',
+    'Jour au plus gros usage :',
     'Inhabituel :',
     'Aussi inhabituel :',
     'Montant connu le plus élevé :',

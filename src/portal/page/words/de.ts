@@ -101,7 +101,7 @@ export const de: Wording = {
   'pay.question': 'davon {amount} durch einen ungewöhnlichen Preis ({day})',
   'card.success': 'Erfolgreiche Anfragen',
   'card.successOf': '{ok} von {all} Anfragen',
-  'card.failed.free': '{failed} fehlgeschlagen oder begrenzt, nicht berechnet',
+  'card.failed.free': '{failed} fehlgeschlagen oder am Limit, ohne Kosten',
   'card.failed.cost': '{failed} fehlgeschlagen oder begrenzt, {amount} berechnet',
   'most.others': 'andere',
   'most.onDay': 'davon {share} am {day}',

@@ -216,7 +216,7 @@ export const en = {
   'why.length': '{now} tokens per request instead of {usual}',
   'why.length.input': '{now} tokens per request instead of {usual}, mostly input',
   'why.length.output': '{now} tokens per request instead of {usual}, mostly output',
-  'why.instead': '{now}, not {usual}',
+  'why.instead': '{now} instead of {usual}',
   'why.dearer': 'more expensive model',
   'why.models': 'more expensive models',
   'why.output': 'larger share of output',

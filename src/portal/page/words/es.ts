@@ -217,7 +217,7 @@ export const es: Wording = {
   'why.length': '{now} tokens por solicitud en lugar de {usual}',
   'why.length.input': '{now} tokens por solicitud en lugar de {usual}, sobre todo de entrada',
   'why.length.output': '{now} tokens por solicitud en lugar de {usual}, sobre todo de salida',
-  'why.instead': '{now}, no {usual}',
+  'why.instead': '{now} en lugar de {usual}',
   'why.dearer': 'modelo más caro',
   'why.models': 'modelos más caros',
   'why.output': 'mayor proporción de salida',
