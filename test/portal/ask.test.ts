@@ -78,7 +78,8 @@ test('a mail has one subject, keeps a plus of its address, and no sign that turn
     },
   }
   const data = {
-    ...{ dears: [dear], dearest: [], credits: null, notices: [], budgets: [] },
+    ...{ dears: [dear], around: [dear], dearest: [], credits: null, notices: [], budgets: [] },
+    ...{ fromUs: utc(2026, 11, 1), toUs: utc(2026, 11, 29) },
     units: [{ unit: 'credits' }],
   }
   const page = renderState(

@@ -32,6 +32,8 @@ const dataOf = (...dears: readonly DearDay[]) =>
   ({
     ...{
       dears,
+      around: dears,
+      fromUs: utc(2026, 11, 1),
       dearest: [],
       credits: null,
       notices: [],

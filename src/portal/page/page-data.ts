@@ -1,5 +1,6 @@
-import type { Period } from '../../measure/usage/calendar.ts'
+import { type Period, periodAround } from '../../measure/usage/calendar.ts'
 import { tagDimension, tagOf } from '../../measure/usage/tags.ts'
+import { shiftDaysUs, startOfDayUs } from '../../measure/usage/zone.ts'
 import { choiceOf } from '../../report/usage/board/choice.js'
 import { type BoardData, boardMetrics } from '../../report/usage/board/data.ts'
 import { dimensions } from '../../report/usage/board/sums.js'
@@ -102,6 +103,8 @@ export async function readPageData(
   const isFiltered = [...filters, 'tag'].some((name) => search.has(name))
   const whole = isFiltered ? await readSummary(asked, { ...query, ...unfiltered }) : summary
   const { dears, dearest } = await daysOfUse(asked, asks, query, units, page)
+  const month = monthOf(asks, nowMs)
+  const around = month === null ? dears : (await daysOfUse(asked, month, query, units, page)).dears
   const board =
     known.firstUs === null
       ? null
@@ -141,7 +144,7 @@ export async function readPageData(
     before,
     isClosed: isClosed(asks, view),
     whole: isFiltered ? whole : null,
-    ...{ dears, dearest },
+    ...{ dears, dearest, around },
     // It stands where neither a budget nor a balance does.
     failed:
       budgets.length > 0 || credits?.remaining != null
@@ -158,14 +161,17 @@ export async function readPageData(
     isPending: canSee && isPending,
     outlook: canSee ? outlookOf(page, view, 366, nowMs) : null,
     budgets,
-    notices: await noticesOf(
-      page,
-      // The page says of each what is used beyond it.
-      budgets.filter(({ share }) => share < 1),
-      asked,
-      speech,
-      asks,
-    ),
+    // Hours and failures of the account are none of a part of it.
+    notices: (
+      await noticesOf(
+        page,
+        // The page says of each what is used beyond it.
+        budgets.filter(({ share }) => share < 1),
+        asked,
+        speech,
+        asks,
+      )
+    ).filter(({ kind }) => !isFiltered || (kind !== 'busy-hour' && kind !== 'failures')),
   }
 }
 
@@ -181,6 +187,17 @@ function refuseOther(
   throw new Problem(400, 'bad-parameter', `${name} has a value that is not known here`, {
     hint: `Known: ${values.join(', ')}${more}.`,
   })
+}
+
+/** The month of a day or less, until today at most, whose days explain it; null of a longer period. */
+function monthOf({ fromUs, toUs, timezone }: Period, nowMs: number): Period | null {
+  const startUs = startOfDayUs(fromUs, timezone)
+  if (toUs > shiftDaysUs(startUs, 1, timezone)) return null
+  const month = periodAround(fromUs, timezone, 'month', 1)
+  const today = shiftDaysUs(startOfDayUs(nowMs * 1000, timezone), 1, timezone)
+  return month.fromUs < today
+    ? { fromUs: month.fromUs, toUs: Math.min(month.toUs, today), timezone }
+    : null
 }
 
 /** Whether closed months hold the whole period. */

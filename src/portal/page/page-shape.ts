@@ -13,6 +13,8 @@ import type { UsedUnit } from '../figures/sums.ts'
 
 /** Everything on the page. */
 export interface PageData extends DaysOfUse {
+  /** The dear days, and of a page of a day or less those of its whole month. */
+  readonly around: DaysOfUse['dears']
   readonly from: string
   readonly to: string
   /** Start and end of the period, Unix microseconds. */

@@ -79,18 +79,41 @@ const linkOf = (
   `?${new URLSearchParams({ ...Object.fromEntries(kept), from: period.from, to: period.to, ...other })}`
 
 /** Periods that people ask for, as links that keep the rest of the address. */
-function controls({ from, to, kept, presets }: PageData, { say }: Speech): Html {
+function controls(
+  { from, to, fromUs, toUs, kept, presets }: PageData,
+  { say, days, month, date, isOfDays }: Speech,
+): Html {
   const choices = presets.map(
     (each) =>
       html`<a href="${linkOf(kept, each, {})}" data-keep${each.from === from && each.to === to && html` aria-current="true"`}>${say(`preset.${each.name}`)}</a>`,
   )
+  // The way up: from hours to their day, and from a day to its month.
+  const [first, last] = [date(fromUs), date(toUs - 1)]
+  const isDay = isOfDays(fromUs, toUs)
+  const up =
+    first === last &&
+    html`<a href="${linkOf(kept, isDay ? monthFrom(first, presets) : dayFrom(first), {})}" data-keep>↑ ${isDay ? month(first.slice(0, 7)) : days(fromUs, toUs)}</a>`
   // A filter by a tag stands in the query: its link takes it away.
   const tag = kept.find(([name]) => name === 'tag')?.[1]
   const others = kept.filter(([name]) => name !== 'tag')
   const filter =
     tag !== undefined &&
     html`<span class="choices"><a href="${linkOf(others, { from, to }, {})}" data-keep aria-current="true" aria-label="${say('board.reset')}: ${tag}">${tag} ✕</a></span>`
-  return html`<nav class="controls" aria-label="${say('preset.title')}"><span class="choices">${choices}</span>${filter}</nav>`
+  return html`<nav class="controls" aria-label="${say('preset.title')}"><span class="choices">${up}${choices}</span>${filter}</nav>`
+}
+
+const dateOf = (ms: number) => new Date(ms).toISOString().slice(0, 10)
+const dayFrom = (date: string) => ({ from: date, to: dateOf(Date.parse(date) + 86_400_000) })
+/** The month of a date; this one ends today, as its preset does. */
+function monthFrom(date: string, presets: PageData['presets']) {
+  const [year, month] = [Number(date.slice(0, 4)), Number(date.slice(5, 7))]
+  const from = dateOf(Date.UTC(year, month - 1))
+  return (
+    presets.find((each) => each.name === 'month' && each.from === from) ?? {
+      from,
+      to: dateOf(Date.UTC(year, month)),
+    }
+  )
 }
 
 /** The unit of the chart and the lists, above them; nothing of one unit. */

@@ -243,7 +243,7 @@ interface Pace {
 }
 
 /** How fast a balance ends; null where what is left is no pace: some of it will expire, is for some models alone, or will be more. */
-function paceOf({ credits, outlook, summary, projections, dears }: PageData): Pace | null {
+function paceOf({ credits, outlook, summary, projections, around }: PageData): Pace | null {
   const nowMs = Date.parse(summary.refreshedAt)
   const left = (Date.parse(outlook!.runsOut!.median!) - nowMs) / dayMs
   const isOther =
@@ -254,7 +254,7 @@ function paceOf({ credits, outlook, summary, projections, dears }: PageData): Pa
   const month = projections.get(credits!.unit)
   const days = month === undefined ? 0 : (nowMs - month.fromUs / 1000) / dayMs
   const mean = days < leastMean ? null : month!.used / days
-  const found = month === undefined ? [] : daysOf(month, credits!.unit, dears)
+  const found = month === undefined ? [] : daysOf(month, credits!.unit, around)
   const extra = found.reduce((sum, { amount, usual }) => sum + Number(amount) - usual, 0)
   const usual = mean === null ? null : mean - extra / days
   // Credits that begin later, or that are for models which the token does not show, are in the date alone.

@@ -62,25 +62,39 @@ export function renderState(data: PageData, speech: Speech, contact: Contact | n
   const [first, ...rest] = statesOf(data, speech)
   const days = rest.filter(({ isOpen }) => isOpen)
   const others = rest.filter((each) => !days.includes(each))
-  const [tone] = [first!, ...rest].map((each) => each.tone).toSorted(byTone)
+  const tone = [first!, ...rest].map((each) => each.tone).toSorted(byTone)[0]!
+  const line = (state: State) => saidOf(state, tone, data, speech)
   const more = ({ why, failed }: State) => [
     why !== undefined && [detailsOf(why), askOf(why, speech, contact)],
     failed !== undefined && html`<small>${failed}</small>`,
   ]
-  const list = html`<ul>${others.map((each) => html`<li>${saidOf(each, speech)}${more(each)}</li>`)}</ul>`
+  const list = html`<ul>${others.map((each) => html`<li>${line(each)}${more(each)}</li>`)}</ul>`
   const below =
     others.length > mostOthers
       ? html`<details><summary>${speech.say('state.more', { more: others.length })}</summary>${list}</details>`
       : others.length > 0 && list
-  return html`<section class="state ${tone!}"><h2>${saidOf(first!, speech)}</h2>${more(first!)}${days.map((each) => html`<p>${saidOf(each, speech)}</p>${more(each)}`)}${below}</section>`
+  return html`<section class="state ${tone}"><h2>${line(first!)}</h2>${more(first!)}${days.map((each) => html`<p>${line(each)}</p>${more(each)}`)}${below}</section>`
 }
 
-function saidOf({ tone, text, query, link: words, why, isDay }: State, speech: Speech): Html {
+/** @param box the worst of all: in a red box, nothing is ticked off */
+function saidOf(
+  { tone, text, query, link: words, why, isDay }: State,
+  box: Tone,
+  data: PageData,
+  speech: Speech,
+): Html {
   const link =
     query !== null &&
+    !isHere(query, data) &&
     html` <a class="unbroken" href="${query}" data-keep>${words ?? speech.say(isDay ? 'state.showDay' : 'state.show')}</a>`
   const reason = why !== undefined && why.why !== '' && html`<strong>${unbroken(why.why)}</strong>`
-  return html`<b aria-hidden="true">${signs[tone]}</b> ${text}${link}${reason}`
+  return html`<b aria-hidden="true">${tone === 'good' && box === 'fail' ? '·' : signs[tone]}</b> ${text}${link}${reason}`
+}
+
+/** Whether a link leads to where its reader is. */
+function isHere(query: string, { from, to, unit }: PageData): boolean {
+  const here: Readonly<Record<string, string | null>> = { from, to, unit }
+  return [...new URLSearchParams(query)].every(([name, value]) => here[name] === value)
 }
 
 /** A name with hyphens, hours, and an amount with its sign are in one line each. */
@@ -133,7 +147,8 @@ function mailOf(support: string, subject: string, lines: readonly string[]): str
 
 function statesOf(data: PageData, speech: Speech): readonly State[] {
   const { say } = speech
-  const { credits, dears, notices, budgets, summary } = data
+  const { credits, notices, budgets, summary } = data
+  const dears = dearsIn(data)
   const states: State[] = []
   if (credits !== null && credits.remaining !== null && Number(credits.remaining) <= 0)
     states.push({
@@ -169,10 +184,15 @@ function statesOf(data: PageData, speech: Speech): readonly State[] {
   return [...states.filter(isWorse), ...days, ...states.filter((each) => !isWorse(each))]
 }
 
+/** The dear days that the page is of, or of which it is a part. */
+const dearsIn = ({ around, fromUs, toUs }: PageData) =>
+  around.filter((dear) => dear.fromUs < toUs && dear.toUs > fromUs)
+
 /** The dear days, and of each unit without one the day that used most: those of the page's unit first. */
 function dayStates(data: PageData, speech: Speech): readonly State[] {
+  const dears = dearsIn(data)
   const own = unitsOf(data).map(({ unit }) => [
-    ...data.dears
+    ...dears
       .filter((dear) => dear.unit === unit)
       .map((dear, at) => dearState(dear, at, data, speech)),
     ...data.dearest
@@ -190,9 +210,12 @@ function dayStates(data: PageData, speech: Speech): readonly State[] {
 /** A budget that is used up, and the view of its period by key: that of its key, or of its tag. */
 function overState(
   { budget, part, period, used, share }: BudgetState,
-  { tables, units }: PageData,
+  { tables, units, presets }: PageData,
   speech: Speech,
 ): State {
+  const whole = queryOf(period)
+  // As the presets have it, which end today.
+  const end = presets.find(({ name }) => name === 'today')?.to ?? whole.to
   const text = speech.say(share > 1 ? 'state.over' : 'state.full', {
     part: partIn(part, speech),
     used: speech.amounts(budget.unit).one(used),
@@ -202,7 +225,7 @@ function overState(
   const name = part?.of === 'tag' ? `${part.name}:${part.value}` : (part?.name ?? '')
   const seesKeys = tables.some(({ by }) => by === 'key') && part?.of !== 'key'
   const query = new URLSearchParams({
-    ...queryOf(period),
+    ...{ from: whole.from, to: whole.to < end ? whole.to : end },
     // Money may be what credits cost, which is no unit of the page.
     ...(units.length > 1 && units.some(({ unit }) => unit === budget.unit)
       ? { unit: budget.unit }
