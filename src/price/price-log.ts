@@ -92,7 +92,7 @@ function addsUp(model: ModelPrice, { requests, atUs, endUs }: LoggedUse): boolea
     endUs === null ||
     (hours.length === 0 &&
       !changes.some(({ fromMs }) => fromMs * 1000 > atUs && fromMs * 1000 < endUs))
-  const begun = changes.filter(({ fromMs }) => fromMs * 1000 <= (endUs ?? atUs))
+  const begun = changes.filter(({ fromMs }) => fromMs * 1000 < (endUs ?? atUs + 1))
   const hasFee = [model, ...begun, ...Object.values(service), ...ofNames, ...hours].some(
     (overlay) => overlay.price.request !== undefined,
   )

@@ -121,7 +121,8 @@ describe.skipIf(withoutChdb !== null)('a closed month in ClickHouse', () => {
             both.map(async ({ ask }) => {
               const answer = await ask(path, await tokenOf('a'))
               expect([path, answer.status]).toEqual([path, 200])
-              return answer.text()
+              // ClickHouse stores no durations, which the page says of its list of requests.
+              return (await answer.text()).replace('"timed":false', '"timed":true')
             }),
           )
           expect(one!.length).toBeGreaterThan(100)

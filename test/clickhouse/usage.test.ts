@@ -318,7 +318,7 @@ describe.skipIf(withoutChdb !== null)('usage in ClickHouse', () => {
         maxBuffer: 1e8,
         env,
       })
-    expect((await assay('usage', 'init')).stdout).toMatch(/:\d+\/commands: 6 tables exist\n/)
+    expect((await assay('usage', 'init')).stdout).toMatch(/:\d+\/commands: 7 tables exist\n/)
     const imported = await assay('import', log, '--map', 'assay', '--source', 'log')
     expect(imported.stdout).toContain('1,500 lines = 1,500 accepted + 0 known + 0 rejected')
     const line = (day: number) =>

@@ -47,11 +47,17 @@ test('own HTTP/1.1 opens no more connections than it may, and those requests are
 })
 
 test('a service that refuses is told where one of its addresses cannot be used here', () => {
-  const failed = (code: string) => Object.assign(new Error(`connect ${code}`), { code })
-  const all = (...codes: readonly string[]) =>
-    Object.assign(new AggregateError(codes.map(failed)), { code: codes[0]! })
-  expect(codeOf(all('EADDRNOTAVAIL', 'ECONNREFUSED'))).toBe('ECONNREFUSED')
-  expect(codeOf(all('EADDRNOTAVAIL', 'EADDRNOTAVAIL'))).toBe('EADDRNOTAVAIL')
-  expect(codeOf(failed('EADDRNOTAVAIL'))).toBe('EADDRNOTAVAIL')
+  const failed = (code: string, address = '127.0.0.1') =>
+    Object.assign(new Error(`connect ${code}`), { code, address })
+  const all = (...errors: readonly { readonly code: string }[]) =>
+    Object.assign(new AggregateError(errors), { code: errors[0]!.code })
+  const noIpv6 = failed('EADDRNOTAVAIL', '::1')
+  expect(codeOf(all(noIpv6, failed('ECONNREFUSED')))).toBe('ECONNREFUSED')
+  expect(codeOf(all(failed('ECONNREFUSED'), noIpv6))).toBe('ECONNREFUSED')
+  // Without a port or a file here, nothing else was tried in earnest.
+  expect(codeOf(all(failed('EADDRNOTAVAIL'), failed('ECONNREFUSED', '::1')))).toBe('EADDRNOTAVAIL')
+  expect(codeOf(all(failed('ECONNREFUSED', '::1'), failed('EMFILE')))).toBe('EMFILE')
+  expect(codeOf(all(noIpv6, failed('EADDRNOTAVAIL')))).toBe('EADDRNOTAVAIL')
+  expect(codeOf(noIpv6)).toBe('EADDRNOTAVAIL')
   expect(codeOf(new Error('no code'))).toBe('')
 })

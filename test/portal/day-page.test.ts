@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { defaultContract } from '../../src/contract/default.ts'
+import { offlinePage } from '../../src/portal/page/offline.ts'
+import { storeSource } from '../../src/portal/source/store-source.ts'
 import { enterEvents, utc } from '../report/usage-events.ts'
+import { openStore } from '../store/opened.ts'
 import { november, type Served, served, settingsOf, tokenOf } from './portal.ts'
 
 const dayUs = 86_400e6
@@ -49,7 +53,7 @@ test('a dear day opened, and an hour of it, say why as its month does, with no l
   expect(day.controls[0]).toEqual(['↑ November 2026', '?from=2026-11-01&to=2026-11-29'])
   const hour = await pageOf('from=2026-11-19T09:00&to=2026-11-19T10:00')
   expect(reason(hour.state)).toBe(reason(month.state))
-  expect(hour.controls[0]).toEqual(['↑ Nov 19', '?from=2026-11-19&to=2026-11-20'])
+  expect(hour.controls[0]).toEqual(['↑ Nov\u00a019', '?from=2026-11-19&to=2026-11-20'])
   // Of another day it says nothing.
   expect(reason((await pageOf('from=2026-11-18&to=2026-11-19')).state)).toBeUndefined()
 })
@@ -66,4 +70,30 @@ test('the period of a budget that is used up is that of the preset', async () =>
   expect(links.find(([words]) => words === 'See which key')?.[1]).toBe(
     '?from=2026-11-01&to=2026-11-29&by=key',
   )
+})
+
+test('a dear day of a month that has just begun keeps its reason, too', async () => {
+  const store = await openStore(':memory:')
+  const hours = Array.from({ length: 50 * 24 }, (_, at) => utc(2026, 9, 15) + at * 3600e6)
+  const isDear = (atUs: number) => atUs >= utc(2026, 11, 2) && atUs < utc(2026, 11, 3)
+  const used = hours.flatMap((atUs) =>
+    Array.from({ length: isDear(atUs) ? 6 : 1 }, (_, nth) => ({
+      ...{ atUs: atUs + nth * 60e6, account: 'a', credits: '1', unit: 'USD' },
+    })),
+  )
+  await enterEvents(store, used)
+  try {
+    const stateOf = async (from: string, to: string) => {
+      const html = await offlinePage({
+        ...{ source: storeSource(store, defaultContract), settings: settingsOf(), account: 'a' },
+        ...{ keys: null, contract: null, nowMs: Date.UTC(2026, 10, 4, 0, 30) },
+        search: new URLSearchParams(`from=2026-${from}&to=2026-${to}`),
+      })
+      return reason(/<section class="state[\s\S]*?<\/section>/.exec(html)![0])
+    }
+    expect(await stateOf('10-29', '11-05')).toContain('6× requests')
+    expect(await stateOf('11-02', '11-03')).toContain('6× requests')
+  } finally {
+    store.close()
+  }
 })

@@ -106,3 +106,11 @@ test('an account without use sees what it has, its budget and the period', async
   expect(text).toContain('Budget for November 0 of 500 credits')
   expect(text).toContain('This month')
 })
+
+test('a time of which nothing is known counts no requests, and says why wherever other notices stand', async () => {
+  const text = await page(today, 'late')
+  expect(text).toContain('no data')
+  expect(text).toContain('is not here yet')
+  const [firstScreen] = text.split('From To')
+  expect(firstScreen).not.toMatch(/\b0 requests|Requests 0\b/)
+})

@@ -37,7 +37,7 @@ function ofPage(page: string) {
       ...figures.map((each) => Number(textOf(each).replaceAll(',', '')) * 100).map(Math.round),
     ])
   const [, until] =
-    /<dt>Your credits (?:run out|expire)<\/dt><dd><b[^>]*>(?:about )?([^<]+)</.exec(page) ?? []
+    /<dt>Your credits (?:last until|expire)<\/dt><dd><b[^>]*>(?:about )?([^<]+)</.exec(page) ?? []
   return { rows, until: until ?? null }
 }
 

@@ -106,11 +106,11 @@ test.each([
 test.each([
   [
     'en',
-    'This link asks for no period that this page can show: it ends after it begins, and has at most 20 years. Show all usage',
+    'This page cannot show the period of this link. A period begins and ends at a quarter of an hour, ends after it begins, and has at most 20 years. Show all usage',
   ],
   [
     'de',
-    'Dieser Link fragt nach keinem Zeitraum, den diese Seite zeigen kann: Er endet nach seinem Beginn und hat höchstens 20 Jahre. Die ganze Nutzung zeigen',
+    'Diese Seite kann den Zeitraum dieses Links nicht zeigen. Ein Zeitraum beginnt und endet zu einer vollen Viertelstunde, endet nach seinem Beginn und dauert höchstens 20 Jahre. Die ganze Nutzung zeigen',
   ],
 ])(
   'a link to a period that ends before it begins says so to a customer, in %s',

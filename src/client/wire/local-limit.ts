@@ -20,6 +20,13 @@ export const localLimitOf = (code: string): LocalLimit | null => limits[code] ??
 export function codeOf(error: Error): string {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
   if (!(error instanceof AggregateError)) return code
-  const codes = error.errors.map((each) => (each instanceof Error ? codeOf(each) : ''))
-  return codes.find((each) => each !== '' && localLimitOf(each) === null) ?? code
+  const others = error.errors.filter((each) => each instanceof Error && !hasNoAddress(each))
+  const codes = others.map((each) => codeOf(each))
+  return (
+    codes.find((each) => localLimitOf(each) !== null) ?? codes.find((each) => each !== '') ?? code
+  )
 }
+
+/** Whether it is of an IPv6 address that a machine without IPv6 cannot use. */
+const hasNoAddress = (error: Error): boolean =>
+  codeOf(error) === 'EADDRNOTAVAIL' && 'address' in error && String(error.address).includes(':')

@@ -3,6 +3,7 @@ import { endOfDayUs } from '../../measure/usage/zone.ts'
 import type { Values } from '../../report/usage/board/types.ts'
 import type { UsageForecast } from '../../report/usage/shape.ts'
 import { dayUs } from '../../user/durations.ts'
+import { largest } from '../../user/extremes.ts'
 import { type Asked, shownFor } from '../api/asked.ts'
 import type { Answers } from '../api/shapes.ts'
 import { partIn, type Speech } from '../page/speech.ts'
@@ -27,17 +28,24 @@ export const queryOf = ({ fromUs, toUs, timezone }: BudgetState['period']) => ({
   to: timeIn(toUs, timezone).slice(0, 10),
 })
 
+/** What the notices stand beside. */
+interface Shown extends Pick<Period, 'fromUs' | 'toUs'> {
+  /** Whether it is a part of the account, whose hours and failures are not told. */
+  readonly isPart?: boolean
+}
+
 /**
- * At most three things that a customer should know, the most pressing first, each with the view that shows it.
+ * At most three things that a customer should know, the most pressing first, each with the view that shows it. That use is not
+ * known yet is one of them wherever it is so: it explains the figures.
  *
- * @param hoursOf the time whose hours are told, as its chart marks them
+ * @param shown the time whose hours are told, as its chart marks them
  */
 export async function noticesOf(
   page: UsageForecast | null,
   budgets: readonly BudgetState[],
   asked: Asked,
   speech: Speech,
-  hoursOf: Pick<Period, 'fromUs' | 'toUs'>,
+  shown: Shown,
 ): Promise<Answers['notices']['notices']> {
   const { keys, bearer, nowMs } = asked
   const nowUs = nowMs * 1000
@@ -53,12 +61,16 @@ export async function noticesOf(
     const amount = `${speech.amount(budget.unit, budget.amount)}${partIn(part, speech)}`
     add(`budget.${budget.period}`, { share: speech.share(share), amount, date }, queryOf(period))
   }
-  const { lastUs, isLate } = await knownOf(asked)
-  const addLate = () => isLate && add('late-data', { date: speech.moment(lastUs!) })
-  if (page === null) {
-    addLate()
-    return notices.slice(0, mostNotices)
+  const { lastUs, knownUs, isLate } = await knownOf(asked)
+  const withLate = () => {
+    if (!isLate || knownUs! >= shown.toUs) return notices.slice(0, mostNotices)
+    notices.splice(mostNotices - 1)
+    // What was closed is known.
+    const since = largest([lastUs!, ...asked.view.closed.map(({ toUs }) => toUs)])
+    add('late-data', { date: speech.moment(since!) })
+    return notices
   }
+  if (page === null) return withLate()
   const isShown = (unit: string) => bearer.shows.has(shownFor(unit))
   if (page.depletion.known && isShown(page.depletion.unit)) {
     const { unit } = page.depletion
@@ -84,7 +96,7 @@ export async function noticesOf(
   const count = (name: 'requests' | 'failed' | 'limited') =>
     page.days.reduce((sum, day) => sum + (day[name] ?? 0), 0)
   const [requests, failed] = [count('requests'), count('failed')]
-  if (requests > 0 && failed / requests >= 0.05) {
+  if (shown.isPart !== true && requests > 0 && failed / requests >= 0.05) {
     const values = { failed, requests, limited: count('limited') }
     add('failures', { share: speech.share(failed / requests), ...values }, { metric: 'requests' })
   }
@@ -95,11 +107,11 @@ export async function noticesOf(
     add('new-key', { key: name, date: speech.moment(key.atUs) }, { key: name })
   }
   const [first] = unusualHours(page).filter(
-    ({ unit, atUs }) => isShown(unit) && atUs >= hoursOf.fromUs && atUs < hoursOf.toUs,
+    ({ unit, atUs }) => isShown(unit) && atUs >= shown.fromUs && atUs < shown.toUs,
   )
-  if (first !== undefined) {
+  if (first !== undefined && shown.isPart !== true) {
     const { atUs, unit } = first
-    const hours = listedHours(page, unit, hoursOf)
+    const hours = listedHours(page, unit, shown)
     const amounts = await usedInHours(asked, hours, unit)
     const end = endOfDayUs(atUs, asked.view.timezone)
     add(
@@ -123,6 +135,5 @@ export async function noticesOf(
       },
     )
   }
-  addLate()
-  return notices.slice(0, mostNotices)
+  return withLate()
 }

@@ -23,6 +23,10 @@ export interface Answer {
 /** A cell is an answer in each unit, that of the page first; two that are short share a row of a phone. */
 export type Cell = readonly Answer[]
 
+/** Whether no use of the period is known yet: unknown is no zero. */
+export const isUnknown = ({ fromUs, lateUs }: Pick<PageData, 'fromUs' | 'lateUs'>) =>
+  lateUs !== null && lateUs <= fromUs
+
 /** The units of the account, that of the page first. */
 export const unitsOf = ({ unit, units }: Pick<PageData, 'unit' | 'units'>) => [
   ...units.filter((each) => each.unit === unit),

@@ -3,7 +3,7 @@ import { largest } from '../../user/extremes.ts'
 import { type Html, html } from '../../user/html.ts'
 import type { Answers } from '../api/shapes.ts'
 import { plus } from '../figures/sums.ts'
-import { type Answer, type Cell, datesOf, unitName, unitsOf } from './answer.ts'
+import { type Answer, type Cell, datesOf, isUnknown, unitName, unitsOf } from './answer.ts'
 import { against, changeOf, isCompared } from './change.ts'
 import { isMoney } from './columns.ts'
 import { limitAnswers } from './limit-answers.ts'
@@ -97,9 +97,6 @@ const nothing = { value: '0', previous: null, unknownShare: 0, refunds: null }
 export const usedFigure = ({ summary, unit: own }: PageData, unit: string) =>
   figureIn(summary, unit) ?? (unit === own && summary.requests.value === '0' ? nothing : null)
 
-/** Whether no use of the period is known yet: unknown is no zero. */
-const isUnknown = ({ fromUs, lateUs }: PageData) => lateUs !== null && lateUs <= fromUs
-
 /** The time that the figure is of: without the days whose use is not known yet. */
 function periodOfUse(data: PageData, speech: Speech): string {
   const { fromUs, toUs, lateUs } = data
@@ -148,10 +145,13 @@ function usedAnswers(data: PageData, speech: Speech): readonly Answer[] {
   const used = found.filter(({ answers }) => answers.length > 0).map(({ unit }) => unit)
   const [first, ...others] = found.flatMap(({ answers }) => answers)
   if (first === undefined) {
-    const requests = summary.requests.value
+    const requests = isUnknown(data) ? null : summary.requests.value
     return [
       {
-        label: say('card.requests'),
+        label:
+          data.lateUs === null
+            ? say('card.requests')
+            : `${say('card.requests')} ${periodOfUse(data, speech)}`,
         value: requests === null ? say('card.unmeasured') : number(requests),
         under: [against(changeOf(requests, summary.requests.previous, speech), data, speech)],
       },
@@ -188,7 +188,7 @@ function usedIn(unit: string, data: PageData, speech: Speech): readonly Answer[]
       }),
       value: figure.value === null ? say('card.unmeasured') : write(figure.value),
       under: [
-        all !== null && say('card.of', { all: write(all) }),
+        all !== null && !isUnknown(data) && say('card.of', { all: write(all) }),
         unit === data.unit && data.isClosed && say('closed'),
         figure.refunds !== null &&
           Number(figure.refunds) !== 0 &&

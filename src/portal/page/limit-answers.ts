@@ -1,7 +1,7 @@
 import { decimalText, readNumber, subtract } from '../../money/rational.ts'
 import { html } from '../../user/html.ts'
 import type { BudgetState } from '../figures/budgets.ts'
-import { type Answer, endedOn } from './answer.ts'
+import { type Answer, endedOn, isUnknown } from './answer.ts'
 import type { PageData } from './page-shape.ts'
 import { ofHeld } from './pay-answers.ts'
 import { partIn, type Speech } from './speech.ts'
@@ -10,15 +10,16 @@ import { partIn, type Speech } from './speech.ts'
 export function limitAnswers(data: PageData, speech: Speech): readonly Answer[] {
   const { say, share } = speech
   if (data.budgets.length === 0) {
-    const { successShare, requests } = data.summary
-    const all = Number(requests.value)
+    const { successShare } = data.summary
+    const requests = isUnknown(data) ? null : data.summary.requests.value
+    const all = Number(requests)
     return [
       {
         label: say('card.success'),
         value: successShare === null ? '–' : share(successShare),
         under: [
           successShare === null
-            ? requests.value === null
+            ? requests === null
               ? say('card.unmeasured')
               : say('card.count', { requests: all })
             : say('card.successOf', { ok: Math.round(successShare * all), all }),

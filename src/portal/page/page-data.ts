@@ -161,17 +161,14 @@ export async function readPageData(
     isPending: canSee && isPending,
     outlook: canSee ? outlookOf(page, view, 366, nowMs) : null,
     budgets,
-    // Hours and failures of the account are none of a part of it.
-    notices: (
-      await noticesOf(
-        page,
-        // The page says of each what is used beyond it.
-        budgets.filter(({ share }) => share < 1),
-        asked,
-        speech,
-        asks,
-      )
-    ).filter(({ kind }) => !isFiltered || (kind !== 'busy-hour' && kind !== 'failures')),
+    notices: await noticesOf(
+      page,
+      // The page says of each what is used beyond it.
+      budgets.filter(({ share }) => share < 1),
+      asked,
+      speech,
+      { ...asks, isPart: isFiltered },
+    ),
   }
 }
 
@@ -189,15 +186,22 @@ function refuseOther(
   })
 }
 
+/** Fewer days of a month explain no day: then those before it do, too. */
+const [fewestDays, daysBefore] = [7, 30]
+
 /** The month of a day or less, until today at most, whose days explain it; null of a longer period. */
 function monthOf({ fromUs, toUs, timezone }: Period, nowMs: number): Period | null {
   const startUs = startOfDayUs(fromUs, timezone)
   if (toUs > shiftDaysUs(startUs, 1, timezone)) return null
   const month = periodAround(fromUs, timezone, 'month', 1)
   const today = shiftDaysUs(startOfDayUs(nowMs * 1000, timezone), 1, timezone)
-  return month.fromUs < today
-    ? { fromUs: month.fromUs, toUs: Math.min(month.toUs, today), timezone }
-    : null
+  if (month.fromUs >= today) return null
+  const endUs = Math.min(month.toUs, today)
+  const isShort = endUs < shiftDaysUs(month.fromUs, fewestDays, timezone)
+  return {
+    ...{ toUs: endUs, timezone },
+    fromUs: isShort ? shiftDaysUs(endUs, -daysBefore, timezone) : month.fromUs,
+  }
 }
 
 /** Whether closed months hold the whole period. */

@@ -81,7 +81,7 @@ const linkOf = (
 /** Periods that people ask for, as links that keep the rest of the address. */
 function controls(
   { from, to, fromUs, toUs, kept, presets }: PageData,
-  { say, days, month, date, isOfDays }: Speech,
+  { say, near, month, date, isOfDays }: Speech,
 ): Html {
   const choices = presets.map(
     (each) =>
@@ -92,7 +92,7 @@ function controls(
   const isDay = isOfDays(fromUs, toUs)
   const up =
     first === last &&
-    html`<a href="${linkOf(kept, isDay ? monthFrom(first, presets) : dayFrom(first), {})}" data-keep>↑ ${isDay ? month(first.slice(0, 7)) : days(fromUs, toUs)}</a>`
+    html`<a href="${linkOf(kept, isDay ? monthFrom(first, presets) : dayFrom(first), {})}" data-keep>↑ ${isDay ? month(first.slice(0, 7)) : near(fromUs, toUs)}</a>`
   // A filter by a tag stands in the query: its link takes it away.
   const tag = kept.find(([name]) => name === 'tag')?.[1]
   const others = kept.filter(([name]) => name !== 'tag')

@@ -7,6 +7,8 @@ export interface UsedHour {
   /** Its local time, as `2026-11-03 09:00 +00:00`. */
   readonly label: string
   readonly credits: number | null
+  /** Their number; of unknown many, amounts scatter as they do. */
+  readonly requests?: number
   /** Whether it is not over, or only a part of its log was imported: at least so much. Default: false. */
   readonly open?: boolean
 }
@@ -53,7 +55,7 @@ export function unusualIn<Hour extends UsedHour>(
 const [leastSigmas, leastShare] = [3, 0.25]
 
 /**
- * Hours more than three robust sigmas (1.4826 times the median absolute deviation) and a quarter of the median hour above their usual, the greatest excess first. A steady log has some, too: they are told of days alone that are dear.
+ * Hours more than three robust sigmas (1.4826 times the median absolute deviation, but at least the scatter of as many requests of the mean amount) and a quarter of the median hour above their usual, the greatest excess first. A steady log has some, too: they are told of days alone that are dear.
  */
 export function busyIn<Hour extends UsedHour>(
   hours: readonly Hour[],
@@ -95,6 +97,10 @@ function historyOf(hours: readonly UsedHour[]): PastHours | null {
   const ratios = busy.map((hour) => hour.credits! / usualOf(hour)).sort((a, b) => a - b)
   const known = new Set(busy)
   const total = busy.reduce((sum, { credits }) => sum + credits!, 0)
+  const counted = busy.filter(({ requests }) => (requests ?? 0) > 0)
+  const requestsOf = counted.reduce((sum, { requests }) => sum + requests!, 0)
+  const mean =
+    requestsOf === 0 ? 0 : counted.reduce((sum, { credits }) => sum + credits!, 0) / requestsOf
   const first = hours.reduce((least, { startUs }) => Math.min(least, startUs), Infinity)
   const last = hours.reduce((most, { startUs }) => Math.max(most, startUs), -Infinity)
   const weeks = Math.max(1, ((last - first) / hourUs + 1) / hoursOfWeek)
@@ -104,7 +110,7 @@ function historyOf(hours: readonly UsedHour[]): PastHours | null {
     sigmaOf(hour) {
       const group = groups.get(clock(hour))
       const name = group === undefined ? null : clock(hour)
-      const sigma = sigmas.get(name) ?? sigmaAbout(group ?? busy, usualOf(hour))
+      const sigma = sigmas.get(name) ?? sigmaAbout(group ?? busy, usualOf(hour), mean)
       sigmas.set(name, sigma)
       return sigma
     },
@@ -117,8 +123,12 @@ function historyOf(hours: readonly UsedHour[]): PastHours | null {
   }
 }
 
-const sigmaAbout = (hours: readonly UsedHour[], usual: number): number =>
-  1.4826 * medianOf(hours.map(({ credits }) => Math.abs(credits! - usual)))
+/** @param mean amount of a request: `n` of them scatter by the root of `n`, in any unit */
+const sigmaAbout = (hours: readonly UsedHour[], usual: number, mean: number): number =>
+  Math.max(
+    1.4826 * medianOf(hours.map(({ credits }) => Math.abs(credits! - usual))),
+    Math.sqrt(usual * mean),
+  )
 
 /** Pairs of percentiles that the tail is read from: the first where it begins, the second with few hours beyond. */
 const pairs = [

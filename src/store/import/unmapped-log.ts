@@ -50,7 +50,9 @@ const unreadNames = (path: string): readonly string[] =>
 function isAmountName(name: string): boolean {
   const words = wordsOf(name)
   if (
-    /\b(?:(?:cost|price|amount|charge)s?|spend|spent|priced|charged|currency|usd|eur)\b/.test(words)
+    /\b(?:\w*(?:cost|price|amount)(?:s|usd|eur|cents?)?|charges?|charged|spend|spent|currency|usd|eur)\b/.test(
+      words,
+    )
   )
     return true
   return /\btokens?\b/.test(words) && !/\b(time|latency|duration|per|api|access|auth)\b/.test(words)

@@ -6,7 +6,6 @@ import {
   statedColumns,
   sumColumns,
 } from '../../measure/usage/quantities.ts'
-import { hourUs } from '../../user/durations.ts'
 
 /**
  * SQL for the contribution of each row of `usage_shown` and `usage_shown_buckets` to the sums of quarters of an hour (docs/usage.md, "The
@@ -21,15 +20,16 @@ export const cellsSql = () => `
     SELECT * REPLACE (CASE WHEN priced_by IS NULL OR NOT has_costs THEN credits END AS credits) FROM usage_shown_buckets)`
 
 /**
- * SQL for whether a sum of usage, a row of `buckets`, has its costs in other sums of its source: those that cover the hour in which
- * it starts, of the same account. Costs or usage without an account are those of each.
+ * SQL for whether a sum of usage, a row of `buckets`, has its costs in other sums of its source: those of an import whose time
+ * overlaps, of the same account. An export of costs leaves out what is 0, so it covers its whole time. Costs or usage without
+ * an account are those of each.
  */
 export const hasCostsSql = `buckets.measures = 'usage' AND EXISTS (
      FROM (
-       SELECT DISTINCT source, account, unnest(range(
-         start_us // ${hourUs}, greatest(end_us // ${hourUs}, start_us // ${hourUs} + 1))) AS hour
-       FROM usage_buckets WHERE measures = 'costs' AND replaced_by IS NULL) AS costs
-     WHERE costs.source = buckets.source AND costs.hour = buckets.start_us // ${hourUs}
+       SELECT DISTINCT sums.source, account, coalesce(from_us, start_us) AS from_us, coalesce(to_us, end_us) AS to_us
+       FROM usage_buckets AS sums LEFT JOIN usage_imports ON import_no = statement
+       WHERE measures = 'costs' AND replaced_by IS NULL) AS costs
+     WHERE costs.source = buckets.source AND costs.from_us < buckets.end_us AND costs.to_us > buckets.start_us
        AND (costs.account IS NULL OR buckets.account IS NULL OR costs.account = buckets.account))`
 
 /**

@@ -58,6 +58,18 @@ test('an hour of less than 2 % of a week beyond its usual is none, however many 
   expect(found(few.with(417, 301))).toEqual([417])
 })
 
+test('a few requests in an hour of a quiet log are no busy hour', () => {
+  const random = randomOf(2)
+  const counts = Array.from({ length: 600 }, () => [0, 1, 1, 1, 2, 3][Math.floor(random() * 6)]!)
+  const busy = (cents: number) =>
+    busyIn(
+      hoursOf(counts.map((count) => count * cents)).map((hour, at) => ({
+        ...{ ...hour, requests: counts[at]! },
+      })),
+    )
+  expect([busy(1), busy(100)]).toEqual([[], []])
+})
+
 test('an hour is busy in dollars, in cents and in millionths of a dollar alike', () => {
   const random = randomOf(1)
   const dollars = Array.from({ length: 240 }, () => 0.04 + 0.004 * normal(random))

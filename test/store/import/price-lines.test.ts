@@ -127,7 +127,8 @@ test('a sum of unknown many requests has no cost once each request has a fee', a
   }
   await importRows([sum], { prices: change('2026-10-01T00:00:00Z') })
   expect(await moneyOf()).toEqual([])
-  await importRows([sum], { prices: change('2026-12-01T00:00:00Z'), source: 'before' })
+  // A sum ends before its end.
+  await importRows([sum], { prices: change('2026-11-04T10:00:00Z'), source: 'before' })
   expect(await moneyOf()).toMatchObject([{ used: '0.00315', computed: '0.00315' }])
 })
 
@@ -197,6 +198,19 @@ test('costs of a day leave the computed costs of other days', async () => {
   await importRows([costsOf(2, '5')])
   expect(await moneyOf()).toMatchObject([{ used: '11', computed: '6' }])
   expect((await pageOf()).totals.unknownCost).toBe(0)
+})
+
+test('a day without costs within an export of costs was free, and so are weeks that it overlaps', async () => {
+  await importRows(
+    [1, 2, 3].map((day) => usageOf(day)),
+    { prices: pricesOf(plain) },
+  )
+  await importRows([costsOf(1, '3'), costsOf(3, '3')])
+  expect(await moneyOf()).toMatchObject([{ used: '6', computed: '0' }])
+  const week = { ...usageOf(1), end: '2026-11-08T00:00:00Z' }
+  await importRows([week], { prices: pricesOf(plain), source: 'weeks' })
+  await importRows([costsOf(2, '1'), costsOf(3, '1')], { source: 'weeks' })
+  expect(await moneyOf()).toMatchObject([{ used: '8', computed: '0' }])
 })
 
 test('costs of an account leave the computed costs of another, and costs of no account are those of each', async () => {

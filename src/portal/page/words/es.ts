@@ -321,7 +321,7 @@ export const es: Wording = {
   'page.gone': 'Este enlace pide algo que no está en su uso: {name}.',
   'page.unfit': 'Este enlace no corresponde a esta página.',
   'page.period':
-    'Este enlace no pide un período que esta página pueda mostrar: termina después de empezar y dura como máximo 20 años.',
+    'Esta página no puede mostrar el período de este enlace. Un período empieza y termina en un cuarto de hora exacto, termina después de empezar y dura como máximo 20 años.',
   'page.back': 'Ver todo el uso',
   'token.expired': 'Vuelva a abrir esta página.',
   'board.filters': 'Filtros',

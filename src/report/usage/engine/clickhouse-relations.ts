@@ -8,7 +8,6 @@ import {
 import { firstOpenQuarter } from '../../../store/clickhouse/tables.ts'
 import { type AccountScope, accountCondition, isWhole } from '../../../store/session/account.ts'
 import type { Variable } from '../../../store/session/variable.ts'
-import { hourUs } from '../../../user/durations.ts'
 import { keyHours } from './queries.ts'
 
 /**
@@ -26,10 +25,11 @@ export function clickhouseRelations(
   const statedSums = `SELECT * FROM usage_buckets FINAL WHERE counts AND ${mine}`
   // As in DuckDB, who sees an account sees no costs without one: its computed costs stand, unless it has costs of its own (`hasCostsSql`).
   const ofScope = `
-    SELECT * EXCEPT (has_costs), measures = 'usage' AND (source, intDiv(start_us, ${hourUs})) IN (
-      SELECT source, arrayJoin(range(intDiv(start_us, ${hourUs}),
-        greatest(intDiv(end_us, ${hourUs}), intDiv(start_us, ${hourUs}) + 1)))
-      FROM (${statedSums}) WHERE measures = 'costs') AS has_costs
+    WITH (
+      SELECT groupUniqArray((source, covers_from_us, covers_to_us)) FROM (${statedSums}) WHERE measures = 'costs'
+    ) AS costs
+    SELECT * EXCEPT (has_costs), measures = 'usage' AND arrayExists(
+      each -> each.1 = source AND each.2 < end_us AND each.3 > start_us, costs) AS has_costs
     FROM (${statedSums})`
   return {
     usage_lines: `
