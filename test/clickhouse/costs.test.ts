@@ -75,7 +75,7 @@ describe.skipIf(withoutChdb !== null)('costs that are reported apart, in ClickHo
       return [own.money[0]!.used, own.money[0]!.computed, own.unknownCost]
     }
     expect(await seen()).toEqual(['29', '0', 0])
-    expect(await seen('a')).toEqual(['9', '0', 0])
+    expect(await seen('a')).toEqual(['15', '6', 0])
     expect(await seen('b')).toEqual(['6', '6', 0])
   }, 120_000)
 })

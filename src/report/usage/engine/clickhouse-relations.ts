@@ -26,7 +26,9 @@ export function clickhouseRelations(
   // As in DuckDB, who sees an account sees no costs without one: its computed costs stand, unless it has costs of its own (`hasCostsSql`).
   const ofScope = `
     WITH (
-      SELECT groupUniqArray((source, covers_from_us, covers_to_us)) FROM (${statedSums}) WHERE measures = 'costs'
+      SELECT groupUniqArray((source, from_us, to_us)) FROM (
+        SELECT source, min(start_us) AS from_us, max(end_us) AS to_us
+        FROM (${statedSums}) WHERE measures = 'costs' GROUP BY source, statement)
     ) AS costs
     SELECT * EXCEPT (has_costs), measures = 'usage' AND arrayExists(
       each -> each.1 = source AND each.2 < end_us AND each.3 > start_us, costs) AS has_costs
