@@ -132,7 +132,7 @@ test(
       href!.replaceAll('&#38;', '&'),
       text,
     ])
-    expect(first).toEqual(['?from=2026-11-01&to=2026-12-01&by=key', 'See which key'])
+    expect(first).toEqual(['?from=2026-11-01&to=2026-11-29&by=key', 'See which key'])
     const keysOf = await service.ask(`/page${first![0]}`, await tokenOf('a'))
     expect(keysOf.status).toBe(200)
   },

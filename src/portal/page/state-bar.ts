@@ -93,8 +93,8 @@ function saidOf(
 
 /** Whether a link leads to where its reader is. */
 function isHere(query: string, { from, to, unit }: PageData): boolean {
-  const here: Readonly<Record<string, string | null>> = { from, to, unit }
-  return [...new URLSearchParams(query)].every(([name, value]) => here[name] === value)
+  const here = new Map(Object.entries({ from, to, unit }))
+  return [...new URLSearchParams(query)].every(([name, value]) => here.get(name) === value)
 }
 
 /** A name with hyphens, hours, and an amount with its sign are in one line each. */
