@@ -56,6 +56,9 @@ test('a month of two keys in every hour is less than 200 kB, and hours without a
   const text = usageJsonText(page)
   const bytes = Buffer.byteLength(text)
   expect(bytes).toBeLessThan(200_000)
+  // Each row is a line that a person can read.
+  expect(text.split('\n').length).toBeGreaterThan(2 * 30 * 23)
+  expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThan(500)
   // A list of objects, as it was printed before, has several times as many.
   expect(Buffer.byteLength(JSON.stringify(page, null, 2))).toBeGreaterThan(5 * bytes)
   const { hours: points } = usageJson(page)
