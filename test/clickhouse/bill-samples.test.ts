@@ -2,13 +2,12 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { clickhouseEngine } from '../../src/report/usage/engine/clickhouse.ts'
-import { type ClickHouse, openClickhouse } from '../../src/store/clickhouse/clickhouse.ts'
+import type { ClickHouse } from '../../src/store/clickhouse/clickhouse.ts'
 import { importToClickhouse } from '../../src/store/clickhouse/import-log.ts'
-import { tablesSql } from '../../src/store/clickhouse/tables.ts'
 import { importFile } from '../../src/store/import/import-file.ts'
 import { openmeter, readSample, zones } from '../store/import/read-sample.ts'
 import { openStore, type Store } from '../store/opened.ts'
-import { type Door, openDoor, withoutChdb } from './chdb.ts'
+import { openTables, withoutChdb } from './chdb.ts'
 
 /** Bills and logs of agents in ClickHouse: each figure is that of the store, which is that of an independent reader. */
 const folder = join(import.meta.dirname, '../store/import/bill-samples')
@@ -19,19 +18,17 @@ test.skipIf(withoutChdb === null)(`the engine is not tried: ${withoutChdb}`, (co
 )
 
 describe.skipIf(withoutChdb !== null)('bills in ClickHouse', () => {
-  let door: Door
+  let engine: Awaited<ReturnType<typeof openTables>>
   let clickhouse: ClickHouse
   let store: Store
   beforeAll(async () => {
-    door = await openDoor()
-    clickhouse = await openClickhouse(door.address('default'))
-    for (const statement of tablesSql(null)) await clickhouse.command(statement)
+    engine = await openTables()
+    clickhouse = engine.clickhouse
     store = await openStore(':memory:')
   }, 120_000)
   afterAll(async () => {
     store.close()
-    await clickhouse.close()
-    door.close()
+    await engine.close()
   })
 
   test.each(names)(

@@ -2,6 +2,8 @@ import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type ClickHouse, openClickhouse } from '../../src/store/clickhouse/clickhouse.ts'
+import { tablesSql } from '../../src/store/clickhouse/tables.ts'
 
 /** Where `.ci/run` installs chdb, the engine of ClickHouse as a library: 548 MB that `npm ci` leaves alone. */
 const folder = process.env.ASSAY_CHDB ?? join(homedir(), '.cache/assay-chdb')
@@ -34,6 +36,24 @@ export async function openDoor(): Promise<Door> {
     close() {
       door.kill('SIGKILL')
       rmSync(data, { recursive: true, force: true })
+    },
+  }
+}
+
+/** The engine with the tables of usage, and how to end both. */
+export async function openTables(): Promise<{
+  readonly door: Door
+  readonly clickhouse: ClickHouse
+  close(): Promise<void>
+}> {
+  const door = await openDoor()
+  const clickhouse = await openClickhouse(door.address('default'))
+  for (const statement of tablesSql(null)) await clickhouse.command(statement)
+  return {
+    ...{ door, clickhouse },
+    async close() {
+      await clickhouse.close()
+      door.close()
     },
   }
 }

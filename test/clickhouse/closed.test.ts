@@ -11,14 +11,13 @@ import { clickhouseSource } from '../../src/portal/source/clickhouse-source.ts'
 import { storeSource } from '../../src/portal/source/store-source.ts'
 import { clickhouseEngine, closeDays } from '../../src/report/usage/engine/clickhouse.ts'
 import { readUsage } from '../../src/report/usage/read.ts'
-import { type ClickHouse, openClickhouse } from '../../src/store/clickhouse/clickhouse.ts'
-import { tablesSql } from '../../src/store/clickhouse/tables.ts'
+import type { ClickHouse } from '../../src/store/clickhouse/clickhouse.ts'
 import { literal } from '../../src/store/literal.ts'
 import { main } from '../e2e/command.ts'
 import { nowMs, servedFrom, settingsOf, tokenOf } from '../portal/portal.ts'
 import { enterEvents, usageOptions, utc } from '../report/usage-events.ts'
 import { openStore, type Store } from '../store/opened.ts'
-import { type Door, openDoor, withoutChdb } from './chdb.ts'
+import { openTables, withoutChdb } from './chdb.ts'
 
 test.skipIf(withoutChdb === null)(`the engine is not tried: ${withoutChdb}`, (context) =>
   context.skip(withoutChdb!),
@@ -37,19 +36,17 @@ const paths = [october, november].flatMap((period) => [
 
 describe.skipIf(withoutChdb !== null)('a closed month in ClickHouse', () => {
   const folder = mkdtempSync(join(tmpdir(), 'assay-closed-'))
-  let door: Door
+  let engine: Awaited<ReturnType<typeof openTables>>
   let clickhouse: ClickHouse
   let store: Store
   beforeAll(async () => {
-    door = await openDoor()
-    clickhouse = await openClickhouse(door.address('default'))
-    for (const statement of tablesSql(null)) await clickhouse.command(statement)
+    engine = await openTables()
+    clickhouse = engine.clickhouse
     store = await openStore(join(folder, 'usage.duckdb'))
   }, 120_000)
   afterAll(async () => {
-    await clickhouse.close()
+    await engine.close()
     store.close()
-    door.close()
     rmSync(folder, { recursive: true })
   })
 
@@ -85,7 +82,7 @@ describe.skipIf(withoutChdb !== null)('a closed month in ClickHouse', () => {
     ])
     // The file of the month is made by the command, from ClickHouse itself.
     const file = join(folder, 'october.parquet')
-    const words = ['export', 'quarters', '--engine', door.address('default'), '--out', file]
+    const words = ['export', 'quarters', '--engine', engine.door.address('default'), '--out', file]
     await promisify(execFile)(process.execPath, [main, ...words])
     await enter(utc(2026, 11, 12, 8), [
       { ...at(10, 20), id: 'a4', credits: '1.5', model: 'large' },

@@ -6,13 +6,12 @@ import { loadContract } from '../../src/contract/load.ts'
 import { logPrices } from '../../src/price/price-log.ts'
 import { clickhouseEngine } from '../../src/report/usage/engine/clickhouse.ts'
 import { readUsage } from '../../src/report/usage/read.ts'
-import { type ClickHouse, openClickhouse } from '../../src/store/clickhouse/clickhouse.ts'
+import type { ClickHouse } from '../../src/store/clickhouse/clickhouse.ts'
 import { importToClickhouse } from '../../src/store/clickhouse/import-log.ts'
-import { tablesSql } from '../../src/store/clickhouse/tables.ts'
 import { importFile } from '../../src/store/import/import-file.ts'
 import { usageOptions } from '../report/usage-events.ts'
 import { openStore, type Store } from '../store/opened.ts'
-import { type Door, openDoor, withoutChdb } from './chdb.ts'
+import { openTables, withoutChdb } from './chdb.ts'
 
 test.skipIf(withoutChdb === null)(`the engine is not tried: ${withoutChdb}`, (context) =>
   context.skip(withoutChdb!),
@@ -20,19 +19,17 @@ test.skipIf(withoutChdb === null)(`the engine is not tried: ${withoutChdb}`, (co
 
 describe.skipIf(withoutChdb !== null)('costs that are reported apart, in ClickHouse', () => {
   const folder = mkdtempSync(join(tmpdir(), 'assay-costs-'))
-  let door: Door
+  let engine: Awaited<ReturnType<typeof openTables>>
   let clickhouse: ClickHouse
   let store: Store
   beforeAll(async () => {
-    door = await openDoor()
-    clickhouse = await openClickhouse(door.address('default'))
-    for (const statement of tablesSql(null)) await clickhouse.command(statement)
+    engine = await openTables()
+    clickhouse = engine.clickhouse
     store = await openStore(':memory:')
   }, 120_000)
   afterAll(async () => {
-    await clickhouse.close()
+    await engine.close()
     store.close()
-    door.close()
     rmSync(folder, { recursive: true })
   })
 

@@ -1,33 +1,30 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { clickhouseEngine } from '../../src/report/usage/engine/clickhouse.ts'
-import { type ClickHouse, openClickhouse } from '../../src/store/clickhouse/clickhouse.ts'
+import type { ClickHouse } from '../../src/store/clickhouse/clickhouse.ts'
 import { importToClickhouse } from '../../src/store/clickhouse/import-log.ts'
-import { tablesSql } from '../../src/store/clickhouse/tables.ts'
 import { tries } from '../nightly/tries.ts'
 import { usageOptions } from '../report/usage-events.ts'
 import { keepsSums } from '../store/import/any-cut.ts'
 import { daysOf, saidOf, samples, sumsOf, zonesOf } from '../store/import/samples.ts'
 import { openStore, type Store } from '../store/opened.ts'
-import { type Door, openDoor, withoutChdb } from './chdb.ts'
+import { openTables, withoutChdb } from './chdb.ts'
 
 test.skipIf(withoutChdb === null)(`the engine is not tried: ${withoutChdb}`, (context) =>
   context.skip(withoutChdb!),
 )
 
 describe.skipIf(withoutChdb !== null)('logs in ClickHouse', () => {
-  let door: Door
+  let engine: Awaited<ReturnType<typeof openTables>>
   let clickhouse: ClickHouse
   let store: Store
   beforeAll(async () => {
-    door = await openDoor()
-    clickhouse = await openClickhouse(door.address('default'))
-    for (const statement of tablesSql(null)) await clickhouse.command(statement)
+    engine = await openTables()
+    clickhouse = engine.clickhouse
     store = await openStore(':memory:')
   }, 120_000)
   afterAll(async () => {
     store.close()
-    await clickhouse.close()
-    door.close()
+    await engine.close()
   })
 
   keepsSums(

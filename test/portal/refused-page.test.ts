@@ -106,11 +106,11 @@ test.each([
 test.each([
   [
     'en',
-    'This page cannot show the period of this link. A period begins and ends at a quarter of an hour, ends after it begins, and has at most 20 years. Show all usage',
+    'This page cannot show the period of this link. Its start must come before its end, both on a quarter of an hour, at most 20 years apart. Show all usage',
   ],
   [
     'de',
-    'Diese Seite kann den Zeitraum dieses Links nicht zeigen. Ein Zeitraum beginnt und endet zu einer vollen Viertelstunde, endet nach seinem Beginn und dauert höchstens 20 Jahre. Die ganze Nutzung zeigen',
+    'Diese Seite kann den Zeitraum dieses Links nicht zeigen. Der Beginn muss vor dem Ende liegen, beide auf einer Viertelstunde, höchstens 20 Jahre auseinander. Die ganze Nutzung zeigen',
   ],
 ])(
   'a link to a period that ends before it begins says so to a customer, in %s',

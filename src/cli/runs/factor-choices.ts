@@ -13,19 +13,20 @@ export function factorChoices(
   pairs: readonly string[],
   models?: readonly ModelPrice[],
 ): Readonly<Record<string, string>> {
-  const chosen: Record<string, string> = Object.create(null)
+  const chosen = new Map<string, string>()
   for (const text of pairs) {
     const [, factor, choice] = /^([^=]+)=(.+)$/.exec(text) ?? []
     if (factor === undefined || choice === undefined)
       throw userError.usage(`--choose: expected factor=choice, as region=us; got "${text}"`)
     mustBeChoice('--choose', [factor, choice], models)
-    if (chosen[factor] !== undefined && chosen[factor] !== choice)
+    const before = chosen.get(factor) ?? choice
+    if (before !== choice)
       throw userError.usage(
-        `--choose: ${factor} is chosen twice, as ${chosen[factor]} and as ${choice}; expected one`,
+        `--choose: ${factor} is chosen twice, as ${before} and as ${choice}; expected one`,
       )
-    chosen[factor] = choice
+    chosen.set(factor, choice)
   }
-  return { ...chosen }
+  return Object.fromEntries(chosen)
 }
 
 /** @throws UserError for a factor without choices in these prices, and for a choice that it does not have */

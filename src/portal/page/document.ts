@@ -3,6 +3,7 @@ import { pageStyle } from '../../chart/page-style.ts'
 import { hashOf } from '../../report/document.ts'
 import { boardScript } from '../../report/usage/board/board.ts'
 import { type Html, html, trusted } from '../../user/html.ts'
+import { once, onceForEach } from '../../user/once.ts'
 import type { Settings } from '../settings/settings.ts'
 import { firstColour, grounds, mixedUntilReadable } from './accent.ts'
 import type { Speech } from './speech.ts'
@@ -16,21 +17,12 @@ export interface PortalDocument {
   readonly policy: string
 }
 
-/** Styles by their accent. The files never change while a process runs. */
-const styles = new Map<string, string>()
-
-/** The style of all pages, with the accent of the settings. */
-function styleOf({ accent }: Settings): string {
-  const style = styles.get(accent) ?? styleWith(accent)
-  styles.set(accent, style)
-  return style
-}
-
-function styleWith(accent: string): string {
+/** The style of all pages with an accent. Its files never change while a process runs. */
+const styleOf = onceForEach((accent: string): string => {
   const dark = mixedUntilReadable(accent, '#ffffff', grounds.dark)
   const style = `${reportStyle()}:root{--light-accent:${accent};--dark-accent:${dark};--light-first:${firstColour(accent, 'light')};--dark-first:${firstColour(dark, 'dark')}}\n${own('page.css')}`
   return style + modes(style)
-}
+})
 
 const darkRoot = /@media \(prefers-color-scheme: ?dark\) ?\{\s*:root\s*\{([^}]*)\}\s*\}/g
 /** A block of rules under one condition. */
@@ -50,13 +42,8 @@ const reportStyle = () =>
     .replace(/\/\*[\s\S]*?\*\//g, '')
     .replace(/\n\s*/g, '\n')
 
-let script: string | undefined
-
 /** The board, and what brings its content and follows it. */
-function pageScript(): string {
-  script ??= boardScript(own('export.js'), own('page.js'))
-  return script
-}
+const pageScript = once(() => boardScript(own('export.js'), own('page.js')))
 
 /**
  * The document around the content. Without content, it is a shell whose script fetches it with the token of the address.
@@ -69,7 +56,7 @@ export function pageDocument(
   speech: Pick<Speech, 'locale' | 'say'>,
   origins: readonly string[],
 ): PortalDocument {
-  const style = styleOf(settings)
+  const style = styleOf(settings.accent)
   const script = pageScript()
   const ancestors = origins.length === 0 ? "'none'" : origins.join(' ')
   const policy = [
@@ -97,7 +84,7 @@ export function offlineDocument(
   speech: Speech,
   logo: string | null,
 ): string {
-  const style = styleOf(settings)
+  const style = styleOf(settings.accent)
   const script = boardScript()
   const text = content.text.replace('src="logo"', () =>
     logo === null ? '' : `src="data:image/svg+xml;base64,${Buffer.from(logo).toString('base64')}"`,

@@ -1,9 +1,11 @@
+import { periodAround } from '../../measure/usage/calendar.ts'
 import { renderCards } from '../../report/banner.ts'
 import { renderBoard } from '../../report/usage/board/board.ts'
 import type { BoardData } from '../../report/usage/board/data.ts'
 import type { Choice } from '../../report/usage/board/types.ts'
 import { viewsOf } from '../../report/usage/board/views.js'
 import { type Html, html } from '../../user/html.ts'
+import { queryOf } from '../figures/notices.ts'
 import type { AccountView } from '../settings/account-view.ts'
 import type { Settings } from '../settings/settings.ts'
 import { outcomeWords } from './board-words.ts'
@@ -27,14 +29,14 @@ export function pageBody(
   const { board, choice } = data
   if (board === null || choice === null) {
     return html`<main class="page"${data.isPending && html` data-pending`}>${head(settings, titleOf(data, speech), aboutOf(data, view, speech))}
-${controls(data, speech)}
+${controls(data, view, speech)}
 <p class="answer">${say('empty.ever')}</p>
 ${renderHeld(data, speech)}
 ${renderLots(data, speech)}
 ${footer(data, settings, view, speech)}</main>`
   }
   return html`<main class="page" data-outcomes="${JSON.stringify(outcomeWords(speech))}"${data.isPending && html` data-pending`}${data.canListRequests && html` data-requests`}>${head(settings, titleOf(data, speech), aboutOf(data, view, speech))}
-${controls(data, speech)}
+${controls(data, view, speech)}
 <div class="first">${renderFigures(data, speech)}
 ${mostKeyLine(data, speech)}
 ${renderState(data, speech, contactOf(settings, view))}</div>
@@ -81,6 +83,7 @@ const linkOf = (
 /** Periods that people ask for, as links that keep the rest of the address. */
 function controls(
   { from, to, fromUs, toUs, kept, presets }: PageData,
+  { timezone }: AccountView,
   { say, near, month, date, isOfDays }: Speech,
 ): Html {
   const choices = presets.map(
@@ -92,7 +95,7 @@ function controls(
   const isDay = isOfDays(fromUs, toUs)
   const up =
     first === last &&
-    html`<a href="${linkOf(kept, isDay ? monthFrom(first, presets) : dayFrom(first), {})}" data-keep>↑ ${isDay ? month(first.slice(0, 7)) : near(fromUs, toUs)}</a>`
+    html`<a href="${linkOf(kept, periodOf(fromUs, isDay ? 'month' : 'day', presets, timezone), {})}" data-keep>↑ ${isDay ? month(first.slice(0, 7)) : near(fromUs, toUs)}</a>`
   // A filter by a tag stands in the query: its link takes it away.
   const tag = kept.find(([name]) => name === 'tag')?.[1]
   const others = kept.filter(([name]) => name !== 'tag')
@@ -102,18 +105,10 @@ function controls(
   return html`<nav class="controls" aria-label="${say('preset.title')}"><span class="choices">${up}${choices}</span>${filter}</nav>`
 }
 
-const dateOf = (ms: number) => new Date(ms).toISOString().slice(0, 10)
-const dayFrom = (date: string) => ({ from: date, to: dateOf(Date.parse(date) + 86_400_000) })
-/** The month of a date; this one ends today, as its preset does. */
-function monthFrom(date: string, presets: PageData['presets']) {
-  const [year, month] = [Number(date.slice(0, 4)), Number(date.slice(5, 7))]
-  const from = dateOf(Date.UTC(year, month - 1))
-  return (
-    presets.find((each) => each.name === 'month' && each.from === from) ?? {
-      from,
-      to: dateOf(Date.UTC(year, month)),
-    }
-  )
+/** The day or the month of a time; this month ends today, as its preset does. */
+function periodOf(us: number, kind: 'day' | 'month', presets: PageData['presets'], zone: string) {
+  const whole = queryOf(periodAround(us, zone, kind, 1))
+  return presets.find((each) => each.name === kind && each.from === whole.from) ?? whole
 }
 
 /** The unit of the chart and the lists, above them; nothing of one unit. */

@@ -7,7 +7,7 @@ export interface UsedHour {
   /** Its local time, as `2026-11-03 09:00 +00:00`. */
   readonly label: string
   readonly credits: number | null
-  /** Their number; of unknown many, amounts scatter as they do. */
+  /** Requests of the hour. Where no hour says them, the scatter of amounts is that of the hours alone. */
   readonly requests?: number
   /** Whether it is not over, or only a part of its log was imported: at least so much. Default: false. */
   readonly open?: boolean
@@ -55,7 +55,9 @@ export function unusualIn<Hour extends UsedHour>(
 const [leastSigmas, leastShare] = [3, 0.25]
 
 /**
- * Hours more than three robust sigmas (1.4826 times the median absolute deviation, but at least the scatter of as many requests of the mean amount) and a quarter of the median hour above their usual, the greatest excess first. A steady log has some, too: they are told of days alone that are dear.
+ * Hours more than three robust sigmas and a quarter of the median hour above their usual, the greatest excess first. A sigma is 1.4826
+ * times the median absolute deviation, but at least the scatter of as many requests of the mean amount. A steady log has some such hours,
+ * too: they are told of days alone that are dear.
  */
 export function busyIn<Hour extends UsedHour>(
   hours: readonly Hour[],

@@ -37,22 +37,19 @@ export class Lots {
   readonly #nextExpiry: StatementSync
 
   constructor({ sql }: Database, burnOrder: 'expiry' | 'purchase') {
-    const byExpiry = burnOrder === 'expiry'
-    const order = byExpiry ? 'expires_us IS NULL, expires_us, created_us, id' : 'created_us, id'
-    const lastFirst = byExpiry
-      ? 'expires_us IS NULL DESC, expires_us DESC, created_us DESC, id DESC'
-      : 'created_us DESC, id DESC'
+    const byExpiry = burnOrder === 'expiry' ? ['expires_us IS NULL', 'expires_us'] : []
+    const order = [...byExpiry, 'created_us', 'id']
     this.#add = sql.prepare(
       `INSERT INTO lots (account_id, source, credits, remaining, created_us, expires_us)
        VALUES (?, ?, ?, ?, ?, ?)`,
     )
     this.#set = sql.prepare('UPDATE lots SET remaining = ? WHERE id = ?')
     this.#open = sql.prepare(
-      `SELECT * FROM lots WHERE account_id = ? AND remaining > 0 ORDER BY ${order}`,
+      `SELECT * FROM lots WHERE account_id = ? AND remaining > 0 ORDER BY ${order.join(', ')}`,
     )
     this.#burnt = sql.prepare(
       `SELECT * FROM lots WHERE account_id = ? AND remaining < credits
-         AND (expires_us IS NULL OR expires_us > ?) ORDER BY ${lastFirst}`,
+         AND (expires_us IS NULL OR expires_us > ?) ORDER BY ${order.map((each) => `${each} DESC`).join(', ')}`,
     )
     this.#expired = sql.prepare(
       `SELECT id, source, remaining, expires_us FROM lots

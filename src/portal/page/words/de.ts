@@ -327,7 +327,7 @@ export const de: Wording = {
   'page.gone': 'Dieser Link fragt nach etwas, das es in Ihrer Nutzung nicht gibt: {name}.',
   'page.unfit': 'Dieser Link passt nicht zu dieser Seite.',
   'page.period':
-    'Diese Seite kann den Zeitraum dieses Links nicht zeigen. Ein Zeitraum beginnt und endet zu einer vollen Viertelstunde, endet nach seinem Beginn und dauert höchstens 20 Jahre.',
+    'Diese Seite kann den Zeitraum dieses Links nicht zeigen. Der Beginn muss vor dem Ende liegen, beide auf einer Viertelstunde, höchstens 20 Jahre auseinander.',
   'page.back': 'Die ganze Nutzung zeigen',
   'token.expired': 'Bitte öffnen Sie diese Seite neu.',
   'board.filters': 'Filter',

@@ -320,7 +320,7 @@ export const en = {
   'page.gone': 'This link asks for something that is not in your usage: {name}.',
   'page.unfit': 'This link does not fit this page.',
   'page.period':
-    'This page cannot show the period of this link. A period begins and ends at a quarter of an hour, ends after it begins, and has at most 20 years.',
+    'This page cannot show the period of this link. Its start must come before its end, both on a quarter of an hour, at most 20 years apart.',
   'page.back': 'Show all usage',
   'token.expired': 'This page needs to be opened again.',
   'board.filters': 'Filters',

@@ -321,7 +321,7 @@ export const es: Wording = {
   'page.gone': 'Este enlace pide algo que no está en su uso: {name}.',
   'page.unfit': 'Este enlace no corresponde a esta página.',
   'page.period':
-    'Esta página no puede mostrar el período de este enlace. Un período empieza y termina en un cuarto de hora exacto, termina después de empezar y dura como máximo 20 años.',
+    'Esta página no puede mostrar el período de este enlace. El inicio debe ser anterior al fin, ambos en un cuarto de hora, con 20 años de diferencia como máximo.',
   'page.back': 'Ver todo el uso',
   'token.expired': 'Vuelva a abrir esta página.',
   'board.filters': 'Filtros',

@@ -331,7 +331,7 @@ export const fr: Wording = {
   'page.gone': 'Ce lien demande quelque chose qui n’est pas dans votre utilisation\u00a0: {name}.',
   'page.unfit': 'Ce lien ne convient pas à cette page.',
   'page.period':
-    'Cette page ne peut pas montrer la période de ce lien. Une période commence et finit sur un quart d’heure, finit après son début et dure 20 ans au plus.',
+    'Cette page ne peut pas montrer la période de ce lien. Le début doit précéder la fin, tous deux sur un quart d’heure, à 20 ans d’écart au plus.',
   'page.back': 'Voir toute l’utilisation',
   'token.expired': 'Veuillez rouvrir cette page.',
   'board.filters': 'Filtres',
