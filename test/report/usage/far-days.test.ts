@@ -81,6 +81,12 @@ test('two days far above the others at the end are a change that goes on', () =>
   expect(fitBurn(days(28, { 27: 950 })).expected(1, 1)).toBeLessThan(115)
 })
 
+test('of two equal days beside a far one, the earlier is left out with it', () => {
+  const past = pastDays([11, 11, 11, 10, 30, 200, 30, 9, 9])
+  // Judged with the later one, it would not be far, and the next Saturday would be expected at 198.
+  expect(fitBurn(past).expected(4, 6)).toBeCloseTo(28.26168, 5)
+})
+
 test('of six days, and of use on one day alone, nothing is left out; of a week, what is far beyond all scatter', () => {
   expect(fitBurn(days(6, { 3: 2000 })).expected(1, 1)).toBeGreaterThan(200)
   expect(fitBurn(days(7, { 3: 2000 })).expected(1, 1)).toBeLessThan(115)

@@ -100,6 +100,21 @@ describe('the scope', () => {
     ])
   })
 
+  test('a part of a log is a part of its own source, not of one that began before it', async () => {
+    await enterEvents(store, [
+      { atUs: at - 86_400e6, source: 'before' },
+      { atUs: at, source: 'cut' },
+      { atUs: at + 60e6, source: 'cut' },
+    ])
+    await store.execute(`INSERT INTO usage_imports
+      VALUES (1, 'cut', 'cut.jsonl', 'jsonl', '{}', 0, 2, 2, 0, 0, ${at - 5e6}, ${at + 60e6 + 1}, true)`)
+    const { sources } = await prepare()
+    expect(sources.map(({ source, partial }) => [source, partial])).toEqual([
+      ['before', null],
+      ['cut', { fromUs: at, toUs: at + 60e6 + 1 }],
+    ])
+  })
+
   test('polls are sources if there is nothing else, and measure no requests', {
     tags: 'whole',
   }, async () => {

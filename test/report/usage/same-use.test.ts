@@ -22,15 +22,17 @@ const requests = [
   ['a2', '2026-11-09T08:00:07Z', '0.005'],
   ['a3', '2026-11-10T09:30:00Z', '0.0082'],
 ] as const
-const log = file(
-  'spend.jsonl',
-  requests.map(([id, startTime, spend]) =>
-    JSON.stringify({
-      ...{ request_id: id, startTime, model: 'gpt-large', spend: Number(spend) },
-      ...{ prompt_tokens: 10, completion_tokens: 1 },
-    }),
-  ),
-)
+const logOf = (name: string, count: number) =>
+  file(
+    name,
+    requests.slice(0, count).map(([id, startTime, spend]) =>
+      JSON.stringify({
+        ...{ request_id: id, startTime, model: 'gpt-large', spend: Number(spend) },
+        ...{ prompt_tokens: 10, completion_tokens: 1 },
+      }),
+    ),
+  )
+const log = logOf('spend.jsonl', 3)
 const head =
   'BilledCost,BillingCurrency,ChargeCategory,ChargePeriodStart,ChargePeriodEnd,ResourceId'
 const charge = (day: number, currency = 'USD') =>
@@ -38,10 +40,12 @@ const charge = (day: number, currency = 'USD') =>
 const bill = file('bill.csv', [head, charge(10), charge(11)])
 const ofOtherDays = file('earlier.csv', [head, charge(20), charge(21)])
 const inEuro = file('euro.csv', [head, charge(10, 'EUR')])
-const statement = file('statement.csv', [
-  'call,when,amount,currency',
-  ...requests.map(([id, at, amount]) => `${id},${at},${amount},USD`),
-])
+const statementOf = (name: string, count: number) =>
+  file(name, [
+    'call,when,amount,currency',
+    ...requests.slice(0, count).map(([id, at, amount]) => `${id},${at},${amount},USD`),
+  ])
+const statement = statementOf('statement.csv', 3)
 const mapping = parseMapping(`
 source: vendor
 fields: { id: call, time: when, credits: amount, unit: currency }
@@ -55,7 +59,7 @@ async function page(
   const store = await openStore(':memory:')
   onTestFinished(() => store.close())
   for (const each of files) {
-    const of = each === statement ? { file: each, mapping } : { file: each }
+    const of = each.endsWith('statement.csv') ? { file: each, mapping } : { file: each }
     expect(await importFile(store, of)).toMatchObject({ rejected: 0 })
   }
   return readUsageIn(store, usageOptions({ contract: null, timezone: 'UTC', sources, account }))
@@ -80,6 +84,12 @@ test('two logs that name the same requests are not added, by the ids of the requ
     'The logs "litellm" and "vendor" name the same requests, such as a1',
   )
   expect(usedOf(await page([statement, log], ['vendor']))).toEqual([['USD', '0.0192']])
+})
+
+test('two logs of one moment alone that name the same request are not added', async () => {
+  await expect(
+    page([logOf('first.jsonl', 1), statementOf('first-statement.csv', 1)]),
+  ).rejects.toThrow('The logs "litellm" and "vendor" name the same requests, such as a1')
 })
 
 test('who names both sources adds them, and reads that use of both counts twice', {

@@ -91,9 +91,8 @@ async function hasFewEvents(session: Session): Promise<boolean> {
 function whereOf({ runIds, sources }: UsageSelection): string {
   const runs = `(origin = 'run' AND list_contains(getvariable('usage_runs'), source))`
   const imports = `(origin = 'import' AND list_contains(getvariable('usage_sources'), source))`
-  if (runIds.length > 0 && sources.length > 0) return `WHERE ${runs} OR ${imports}`
-  if (runIds.length > 0) return `WHERE ${runs}`
-  return sources.length > 0 ? `WHERE ${imports}` : ''
+  const chosen = [runIds.length > 0 ? runs : [], sources.length > 0 ? imports : []].flat()
+  return chosen.length > 0 ? `WHERE ${chosen.join(' OR ')}` : ''
 }
 
 /** A condition for tables that hold only imports. */
