@@ -653,8 +653,8 @@ export const cures: readonly Cure[] = [
   {
     kind: 'a new period ignores the limit of the one before',
     file: `${sums}/limits.ts`,
-    is: 'untilMs = own[nth - 1]?.reading.untilMs ?? untilMs',
-    was: 'untilMs = Number.POSITIVE_INFINITY',
+    is: 'lastAboveMs = own[nth - 1]?.reading.untilMs ?? lastAboveMs',
+    was: 'lastAboveMs = Number.POSITIVE_INFINITY',
     ...{
       test: `${field}/spend-limits.test.ts`,
       named: 'that begins anew before the next request',

@@ -35,7 +35,15 @@ export function readBalance(
 const fitsAllButGifts = ({ fits, gifts, conservation: { stretches } }: BalanceReading) =>
   fits !== 'none' && fitsWithGifts(stretches, gifts)
 
-/** The same history without credits that came in; as it was if there are none of these sizes. */
+/**
+ * The same history, read without credits of these sizes that came in; as it was if there are none. Tiers 1 to 3 need one falling line of
+ * charges, so they read the lowered values. Tier 0 keeps the values as they were shown: there, a gift is the excess of one stretch, in
+ * which rules look for grants and purchases (`fitsWithGifts`).
+ *
+ *     shown     100   98 │ 1096  1094      1,000 credits came in at │, and each request costs 2
+ *     lowered   100   98 │   96    94      `fits`, `intervals`, `bounds`: every charge has its place
+ *     shown     ── −2 ── │ ── +998 ──      `history`, `conservation`: an excess of −1,000 over │
+ */
 function withGifts(
   asShown: BalanceReading,
   giftSizes: readonly Credits[],
@@ -49,7 +57,6 @@ function withGifts(
   })
   if (lowered.length === 0) return asShown
   const reading = best(lowered)
-  // Idle values keep the gift, because rules about grants look for it there.
   const conservation = readConservation(history, includesOwnCharge(history, reading.meaning))
   return { ...reading, history, conservation }
 }

@@ -92,8 +92,14 @@ export class ChargeSums {
   }
 
   /**
-   * Requests that are surely charged from one moment to another, and those that began before it and may be charged after the
-   * other: `behind`.
+   * Requests that are surely charged from one moment to another, and those that began until it and may be charged after the
+   * other: `behind`. Each request is in one of these rows, by its start and the last time of its charge:
+   *
+   *                 fromMs        endMs
+   *       ├────────────┼────┤       │          early
+   *       ├────────────┼────────────┼────┤     across    behind
+   *                    ├────────────┼────┤               behind: it began at `fromMs` itself
+   *                    │   ├────┤   │          surely = all that are over by `endMs`, but not early
    *
    * @param fromMs may not be less than at the call before: the tree of ends holds the requests that began until then
    */
@@ -104,12 +110,11 @@ export class ChargeSums {
     this.takeUntil(fromMs)
     const behind = this.later(endMs)
     const first = countBelow(this.starts, fromMs)
-    let before = behind
+    let across = behind
     for (let at = first; at < this.taken; at++)
-      if (this.endOf(at) > endMs) before = less(before, this.units[at]!)
+      if (this.endOf(at) > endMs) across = less(across, this.units[at]!)
     const over = this.byEnd[countUpTo(this.ends, endMs)]!
-    // Of those that are over by the end, the ones that began before the start are out.
-    const early = less(this.byStart[first]!, before)
+    const early = less(this.byStart[first]!, across)
     return { surely: this.said(less(over, early)), behind: this.said(behind) }
   }
 

@@ -89,8 +89,11 @@ export function belowZero(
 }
 
 /**
- * The first request that was served after each value above its limit. Before the next value that is within it, the spend may have begun
- * anew, or money that was held back may have been given back.
+ * The first request that was served after each value above its limit, until the last of the values in a row that are above it. After that
+ * one, the spend may have begun anew, or money that was held back may have been given back, for the next value is within the limit.
+ *
+ *     values     within      above      above      above      within
+ *     served                   ├─── is reported ─────┤    ?             the last row of all has no end
  */
 export function servedAboveLimit(
   { requests, pages }: Pick<PriceJudgements, 'requests' | 'pages'>,
@@ -107,17 +110,18 @@ export function servedAboveLimit(
     limit !== null && compare(reading.value, limit) > 0
   return [...Map.groupBy(limited, ({ reading }) => reading.account)].flatMap(([account, own]) => {
     const found: Overrun[] = []
-    let untilMs = Number.POSITIVE_INFINITY
+    let lastAboveMs = Number.POSITIVE_INFINITY
+    // Backwards: the values of a row come after the last one of it, which ends before a value that is within.
     for (const [nth, at] of [...own.entries()].toReversed()) {
       if (!isAbove(at)) {
-        untilMs = own[nth - 1]?.reading.untilMs ?? untilMs
+        lastAboveMs = own[nth - 1]?.reading.untilMs ?? lastAboveMs
         continue
       }
       const served = requests.find(
         (request) =>
           request.account === account &&
           request.startMs > at.reading.untilMs + terms.withinMs &&
-          request.endMs <= untilMs &&
+          request.endMs <= lastAboveMs &&
           isSuccess(request),
       )
       if (served !== undefined)
@@ -248,6 +252,9 @@ export interface Unequal extends Overrun {
 /**
  * What remains and what is used add up to the limit; without one, to the same on every page of an account, unless
  * something is paid in, or a period begins anew. A page beside a request decides nothing: a value may be behind, or money held back.
+ *
+ *     limit 10     7 + 3     6 + 4     6 + 5      11, where the limit has 10: all that happened since the first page may explain it
+ *     no limit     7 + 3     6 + 4     6 + 5      11, where the page before has 10: only what happened since that page may
  */
 export function unequalSums(
   found: PriceJudgements,
@@ -261,6 +268,7 @@ export function unequalSums(
   const [first = [], ...others] = values.map((each) => readingsOf(found, each))
   const besides = others.map((all) => new Map(all.map((each) => [each.request, each])))
   const sums = first.flatMap((reading) => {
+    // One of each of `values`, in their order, unless a place is missing, and then the page is left out.
     const all = [reading, ...besides.flatMap((beside) => beside.get(reading.request) ?? [])]
     const isSettled = !found.requests.some(
       ({ account, startMs, endMs }) =>
@@ -282,6 +290,7 @@ export function unequalSums(
       const before = own[at - 1]
       // An amount in the contract does not know of a payment or a new period, as a limit on the page would.
       const isFixed = limit !== null && typeof terms.limit !== 'string'
+      // The pages from the one that has the total to this one.
       const since = limit === null ? own.slice(Math.max(0, at - 1), at + 1) : own.slice(0, at + 1)
       const did = (is: (each: (typeof own)[0], last: (typeof own)[0]) => boolean) =>
         since.some((each, nth) => nth > 0 && is(each, since[nth - 1]!))
@@ -298,10 +307,12 @@ export function unequalSums(
         )
         .reduce(add, zero)
       if (total === undefined || compare(absolute(subtract(sum, total)), slack) <= 0) return []
-      const isLost = compare(sum, total) < 0 && compare(add(add(sum, expired), slack), total) >= 0
-      if (limit === null && isLost) return []
+      // What expired makes up for what is missing. The page before still had it; whether a limit has it is not known.
+      const isExpired =
+        compare(sum, total) < 0 && compare(add(add(sum, expired), slack), total) >= 0
+      if (limit === null && isExpired) return []
       const unless = () => {
-        if (isLost) return 'a grant expired'
+        if (isExpired) return 'a grant expired'
         if (limit !== null && !isFixed) return null
         if (did((each, last) => compare(each.used, last.used) < 0))
           return 'a period of what is used began anew'

@@ -23,27 +23,35 @@ import { smallest } from '../../../user/extremes.ts'
 import { onceForEach } from '../../../user/once.ts'
 import { exactCost, type Window } from './windows.ts'
 
-/** A cause of all wrong sums, and how plain it is: the fewest extras come first. */
+/** Whose charge a cause changes, the plainest first. */
+const whose = {
+  all: 0,
+  form: 1,
+  /** Of some requests: right sums say that it is not of all, or nobody knows for certain which requests the wrong ones have. */
+  some: 2,
+  oneOfEach: 3,
+  /** Of some requests that nobody knows for certain, though right sums contradict it. */
+  contradicted: 4,
+} as const
+
+/** A change that gives all wrong sums. */
 interface Cause {
   readonly summary: string
   readonly isRounding: boolean
-  /** 0: all requests; 1: those of a form; 2: some of the windows, though it would change right ones, too; 3: one request of each wrong window; 4: some, of windows whose requests are not certain, though right ones contradict it. */
-  readonly extras: number
+  readonly of: (typeof whose)[keyof typeof whose]
 }
 
-const isSound = ({ extras }: Cause) => extras < 2
+const isSound = ({ of }: Cause) => of < whose.some
 
 /** Whether right sums contradict these causes: none is of all requests or a form, and some would have changed all in right sums, too. */
 export const areContradicted = (causes: readonly Cause[]) =>
-  !causes.some(isSound) && causes.some(({ extras }) => extras === 2)
+  !causes.some(isSound) && causes.some(({ of }) => of === whose.some)
 
 /** Causes of some windows, and those of one request in each, are as plain: nothing says which requests are meant. */
 export function plainest(causes: readonly Cause[]): readonly string[] {
-  const fewest = smallest(causes.map(({ extras }) => extras))
-  const most = fewest === 2 ? 3 : fewest
-  const plain = causes
-    .filter(({ extras }) => extras <= most)
-    .toSorted((a, b) => a.extras - b.extras)
+  const first = smallest(causes.map(({ of }) => of))
+  const last = first === whose.some ? whose.oneOfEach : first
+  const plain = causes.filter(({ of }) => of <= last).toSorted((a, b) => a.of - b.of)
   // Of roundings that give the same, one is enough.
   const rounding = plain.find(({ isRounding }) => isRounding)
   const unlike = plain.filter((each) => !each.isRounding || each === rounding)
@@ -127,6 +135,20 @@ function movedBy(change: Change, request: PricedRequest, judge: PriceJudge): Rat
   return other === null || compare(other, cost) === 0 ? null : subtract(other, cost)
 }
 
+/**
+ * A change as the cause of all wrong sums, or nothing. It is tried on all requests and on those of each form, then on single ones:
+ *
+ *     changed                     gives each wrong sum    keeps each right one    cause of
+ *     all requests                yes                     yes                     `all`
+ *     those of a form             yes                     yes                     `form`
+ *     all requests                yes                     no                      `some`
+ *     one of each wrong sum       yes                     not asked               `oneOfEach`
+ *
+ * Where a wrong sum is loose, all requests and a form are a cause of `some`, and of `contradicted` if they do not keep each right sum.
+ *
+ * @param moved how much more a request costs by the change; null if it does not apply
+ * @param by the forms, that of all requests first
+ */
 function causesBy(
   change: Pick<Change, 'summary' | 'about' | 'whom'>,
   moved: (request: PricedRequest) => Rational | null,
@@ -134,10 +156,11 @@ function causesBy(
   right: Groups,
   by: readonly Form[],
 ): readonly Cause[] {
-  const cause = (words: string, extras: number): readonly Cause[] => {
+  const cause = (words: string, of: Cause['of']): readonly Cause[] => {
     const summary = summaryFor(change, change.whom === undefined ? [] : movedIn(wrong, moved))
-    return [{ summary: summary + words, isRounding: change.about === 'round', extras }]
+    return [{ summary: summary + words, isRounding: change.about === 'round', of }]
   }
+  // Nobody knows which of several windows a wrong sum is.
   const isLoose = wrong.some(({ length }) => length > 1)
   let isGivenByAll = false
   let isGivenByForm = false
@@ -145,36 +168,39 @@ function causesBy(
     (has: Form[1]) =>
     ({ requests }: Window) =>
       requests.flatMap((each) => (has(each) ? (moved(each) ?? []) : [])).reduce(add, zero)
-  const keptBy = (sumOf: (window: Window) => Rational) => (windows: readonly Window[]) =>
-    windows.some((each) => isKept(each, sumOf(each), windows))
-  // Some form gives a coarse sum by chance, where no right sum tells it from all requests.
-  const isFormShown = () =>
-    isLoose || areFine(wrong.flat()) || !right.every(keptBy(sumIn(() => true)))
+  const keepsRight = (sumOf: (window: Window) => Rational) =>
+    right.every((windows) => windows.some((each) => isKept(each, sumOf(each), windows)))
+  // One of many forms gives a coarse sum by chance. So it counts only if the sums are fine, or right ones say that it cannot be all requests.
+  const mayBeOfForm = () => isLoose || areFine(wrong.flat()) || !keepsRight(sumIn(() => true))
   for (const [words, has] of by) {
     const sumOf = sumIn(has)
     if (!wrong.every((windows) => isGivenIn(windows, (each) => isGiven(each, sumOf(each)))))
       continue
     if (words === '') isGivenByAll = true
-    else if (!isFormShown()) continue
+    else if (!mayBeOfForm()) continue
     isGivenByForm = true
-    if (right.every(keptBy(sumOf)))
-      return isLoose ? cause(onlyTheseWords, 2) : cause(words, words === '' ? 0 : 1)
+    if (keepsRight(sumOf))
+      return isLoose
+        ? cause(onlyTheseWords, whose.some)
+        : cause(words, words === '' ? whose.all : whose.form)
   }
-  if (isLoose && isGivenByForm) return cause(onlyTheseWords, 4)
-  if (isGivenByAll) return cause(onlyTheseWords, 2)
+  if (isLoose && isGivenByForm) return cause(onlyTheseWords, whose.contradicted)
+  if (isGivenByAll) return cause(onlyTheseWords, whose.some)
+  // One of many requests gives a coarse sum by chance. A window that certainly has one request leaves no choice, so it need not be fine.
+  const isNoChoice = ({ requests, slack }: Window, windows: readonly Window[]) =>
+    windows.length === 1 && requests.length === 1 && isZero(slack)
   const isOne = wrong.every((windows) =>
     isGivenIn(
       windows,
       (window) =>
-        (isFine(window, windows.length) ||
-          (windows.length === 1 && window.requests.length === 1 && isZero(window.slack))) &&
+        (isFine(window, windows.length) || isNoChoice(window, windows)) &&
         window.requests.some((request) => {
           const more = moved(request)
           return more !== null && isGiven(window, more)
         }),
     ),
   )
-  return isOne || isOfSome(wrong, moved) ? cause(onlyTheseWords, 3) : []
+  return isOne || isOfSome(wrong, moved) ? cause(onlyTheseWords, whose.oneOfEach) : []
 }
 
 /** Exact sums of so many units at most are looked at for some of their requests. */
@@ -226,7 +252,10 @@ function movedIn(
 
 export const onlyTheseWords = ` (${onlyThese})`
 
-/** Whether a right window stays right with so much more: it is moved by nothing, or another of those that it may be has what is missing. */
+/**
+ * Whether a right sum stays right if its requests cost so much more. A sum that is one window for certain may not move at all. A loose one
+ * may also be this window if exactly so much was apart in it.
+ */
 const isKept = ({ apart, slack }: Window, moved: Rational, { length }: readonly Window[]) =>
   compare(absolute(length === 1 ? moved : subtract(apart, moved)), slack) <= 0
 
@@ -245,7 +274,7 @@ function areFine(windows: readonly Window[]): boolean {
   })
 }
 
-/** Whether one of the windows that it may be is given: the more there are, the finer the sum must be. */
+/** Whether it is so of one of the windows that a wrong sum may be: the more there are, the finer the sum must be. */
 const isGivenIn = (windows: readonly Window[], isSo: (window: Window) => boolean) =>
   windows.some((each) => (windows.length === 1 || isFine(each, windows.length)) && isSo(each))
 

@@ -16,13 +16,19 @@ let shapes = 0
  *
  *     HTTP/1.1 200 OK | Server: x | Date: … | Content-Length: 431 | Connection: keep-alive
  *     ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~  ~~~~~~~~~~~~~~~~      ~~~~~~~~~~~~~~~~~~~~~~  compared
+ *
+ * Each line is three numbers of `lines`. A line is named by its place there, a multiple of 3:
+ *
+ *     lines      begin, colon, end │ begin, colon, end │ begin, colon, end │ …
+ *     place      0                 │ 3                 │ 6                 │
+ *     line       Server            │ Date: varying     │ Content-Length: lengthLine, varying
  */
 export class KnownHead {
   /** Changes when more lines have differed. */
   shape = ++shapes
   readonly bytes: Uint8Array
   readonly view: DataView
-  /** Like `HeaderLines.offsets`, from the start of the head. */
+  /** Like `HeaderLines.offsets`: where each line begins, has its colon, and ends, from the start of the head. */
   readonly lines: Int32Array
   readonly linesStart: number
   readonly status: number
@@ -30,9 +36,9 @@ export class KnownHead {
   readonly keepAliveTimeoutS: number
   readonly body: ResponseFraming['body']
   readonly contentLength: number
-  /** Index in `lines` of the Content-Length line; -3 without one. */
+  /** Place in `lines` of the Content-Length line; -3, which is no place, without one. */
   readonly lengthLine: number
-  /** Indexes in `lines` of the lines whose values differ between heads, ascending. */
+  /** Places in `lines` of the lines whose values differ between heads, ascending. */
   varying: readonly number[] = []
 
   /** @param framing has just read the head at `bytes[start..]` */
@@ -60,15 +66,15 @@ export class KnownHead {
     const names = other.lineNames()
     const statusLine = this.bytes.subarray(0, this.linesStart)
     if (!equal(statusLine, other.bytes.subarray(0, other.linesStart))) return false
-    if (names.length * 3 !== this.lines.length) return false
+    if (3 * names.length !== this.lines.length) return false
     const own = this.lineNames()
-    if (!names.every((name, line) => equal(name, own[line]!))) return false
-    const differing = names.flatMap((_, line) =>
-      equal(this.valueOf(line), other.valueOf(line)) ? [] : [line],
+    if (!names.every((name, nth) => equal(name, own[nth]!))) return false
+    // Counted in lines, and three numbers each in `lines`.
+    const differing = names.flatMap((_, nth) =>
+      equal(this.valueOf(nth), other.valueOf(nth)) ? [] : [nth],
     )
-    if (differing.some((line) => framingNames.some((name) => isWhole(own[line]!, name))))
-      return false
-    const varying = new Set([...this.varying, ...differing.map((line) => line * 3)])
+    if (differing.some((nth) => framingNames.some((name) => isWhole(own[nth]!, name)))) return false
+    const varying = new Set([...this.varying, ...differing.map((nth) => 3 * nth)])
     this.varying = [...varying].sort((a, b) => a - b)
     this.shape = ++shapes
     return true
@@ -81,8 +87,8 @@ export class KnownHead {
     return names
   }
 
-  private valueOf(line: number): Uint8Array {
-    return this.bytes.subarray(this.lines[line * 3 + 1]! + 1, this.lines[line * 3 + 2])
+  private valueOf(nth: number): Uint8Array {
+    return this.bytes.subarray(this.lines[3 * nth + 1]! + 1, this.lines[3 * nth + 2])
   }
 }
 
