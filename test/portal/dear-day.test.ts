@@ -127,7 +127,7 @@ test('a price that rose is said of its model, with what to do, and is no other m
   timeout: 60_000,
 }, async () => {
   const state = stateOf(await pageOf([...uneven(), ...dear([9, 10, 14], { credits: '200' })]))
-  expect(state).toMatch(/ nova at \d+× its usual price, reason unknown.* nova: [\d,]+ instead of /i)
+  expect(state).toMatch(/ nova at \d+× its usual price nova: [\d,]+ instead of /i)
   expect(state).toMatch(/ nova: [\d,]+ instead of .* Ask about this price /i)
   expect(state).not.toContain('expensive model')
 })
@@ -150,22 +150,22 @@ const job = (change: EventChange, count = 12): readonly Event[] =>
 test.each([
   [
     { promptTokens: 400, completionTokens: 100, cachedTokens: 200, credits: '10' },
-    '5× tokens per request, 12 requests in these hours',
+    '5× tokens per request',
     '500 tokens per request instead of 100, mostly input; usually no requests',
   ],
   [
     { completionTokens: 80, promptTokens: 20, cachedTokens: 10, credits: '8' },
-    'larger share of output, 12 requests in these hours',
+    'larger share of output',
     '80% of the tokens are output, usually 20%; usually no requests',
   ],
   [
     { cachedTokens: 0, credits: '8' },
-    'less from the cache, 12 requests in these hours',
+    'less from the cache',
     '0% of the tokens are from the cache, usually 40%; usually no requests',
   ],
   [
     { credits: '8' },
-    'nova at 4× its usual price, reason unknown; 12 requests in these hours',
+    'nova at 4× its usual price',
     'nova: 80,000 instead of 20,000 credits for a million tokens; usually no requests',
   ],
 ] as const)(
@@ -288,12 +288,20 @@ test.each([1, 2, 3, 4, 5, 6])(
     const how = centsOf(caused) === centsOf(day) ? 'all of it' : 'mostly'
     const start = `Thursday, November 19: ${euros(centsOf(day))} instead of about `
     expect(state).toContain(start)
-    const [, hoursOf] = /^€[\d.]+\d, (.*?)\. /.exec(state.split(start)[1]!)!
-    expect(hoursOf).toBe(`${how} ${clocks(hours)}`)
     // Keys without a name in the settings are numbered by their first use.
     const first = events.toSorted((a, b) => a.atUs - b.atUs)[0]!.keyFp
+    // A number of requests is of the hours that stand before it; else they stand behind the amount.
+    const [, behind, why] = /^€[\d.]+\d(.*?)\. Show this day (.*?) requests?\b/.exec(
+      state.split(start)[1]!,
+    )!
+    const who = `“key ${key === first ? 1 : 2}”`
+    expect([behind, why!.replace(/[\d.]+×.*$/, '')]).toEqual(
+      why!.startsWith(`${who}, `)
+        ? ['', `${who}, ${clocks(hours)}: `]
+        : [`, ${how} ${clocks(hours)}`, `${who}: `],
+    )
     expect(state).toContain(
-      `${Number(((100 * centsOf(caused)) / centsOf(day)).toFixed(1))}% of that day’s cost: “key ${key === first ? 1 : 2}” with ${model}, ${clocks(hours)} (UTC)`,
+      `${Number(((100 * centsOf(caused)) / centsOf(day)).toFixed(1))}% of that day’s cost: ${who} with ${model}, ${clocks(hours)} (UTC)`,
     )
   },
 )
@@ -314,7 +322,7 @@ test('a key that has as much of a dear day as of any other is no cause of it, an
   }))
   const state = stateOf(await pageOf([...usual, ...more]))
   expect(state).toContain(
-    'Thursday, November 19: 50 credits instead of about 10, mostly 8 AM–6 PM. Show this day Team “chat”: 9× requests 45 requests in these hours instead of about 5 ',
+    'Thursday, November 19: 50 credits instead of about 10. Show this day Team “chat”, 8 AM–6 PM: 9× requests 45 requests in these hours instead of about 5 ',
   )
   // 40 more of the team, beside its five of each day.
   expect(state).toMatch(/ 90% of that day’s credits: Team “chat”, 8 AM–6 PM /)
@@ -341,7 +349,7 @@ test('a day that names nobody says its hours, and every one says why', {
     ...['26× requests', '10 AM–12 PM', '208 requests instead of about 8'],
   ])
   expect(byHour).toContain(
-    'Thursday, November 19: 296 credits instead of about 96, mostly 10 AM–12 PM. Show this day 26× requests, from several keys 208 requests in these hours instead of about 8 70.3% of that day’s credits: 10 AM–12 PM (UTC) 200 credits more than on a usual weekday: more requests +200',
+    'Thursday, November 19: 296 credits instead of about 96. Show this day 10 AM–12 PM: 26× requests, from several keys 208 requests in these hours instead of about 8 70.3% of that day’s credits: 10 AM–12 PM (UTC) 200 credits more than on a usual weekday: more requests +200',
   )
   const even = stateOf(await pageOf([...usual, ...spread(19, 8, hours)]))
   expect(even).toContain(
@@ -379,22 +387,20 @@ test('each of two dear days has its sentence, its words beside its bar and its l
   const two = await pageOf([...usual, burst(12, '60', 0), burst(19, '40', 1)])
   const state = stateOf(two)
   expect(state).toContain(
-    'Thursday, November 12: 70 credits instead of about 10, mostly 9–10 AM. Show this day “key 2”: nova at 60× its usual price, reason unknown nova: 2,000,000 instead of 33,300 credits for a million tokens 85.7% of that day’s credits: “key 2” with nova, 9–10 AM (UTC)',
+    'Thursday, November 12: 70 credits instead of about 10. Show it “key 2”: a single request of 60 credits at 9:00 AM nova: 2,000,000 instead of 33,300 credits for a million tokens 85.7% of that day’s credits: “key 2” with nova, 9–10 AM (UTC)',
   )
   expect(state).toContain(
-    'Thursday, November 19: 50 credits instead of about 10, mostly 9–10 AM. Show this day “key 1”: lyra at 40× its usual price, reason unknown lyra: 1,330,000 instead of 33,300 credits for a million tokens 80% of that day’s credits: “key 1” with lyra, 9–10 AM (UTC)',
+    'Thursday, November 19: 50 credits instead of about 10. Show it “key 1”: a single request of 40 credits at 9:00 AM lyra: 1,330,000 instead of 33,300 credits for a million tokens 80% of that day’s credits: “key 1” with lyra, 9–10 AM (UTC)',
   )
-  expect(two).toMatch(/href="\?from=2026-11-12&#38;to=2026-11-13"/)
-  expect(two).toMatch(/href="\?from=2026-11-19&#38;to=2026-11-20"/)
+  expect(two).toMatch(/href="\?from=2026-11-12T09%3A00&#38;to=2026-11-12T10%3A00"/)
+  expect(two).toMatch(/href="\?from=2026-11-19T09%3A00&#38;to=2026-11-19T10%3A00"/)
   const chart = /id="board-use"[\s\S]*?<div class="on-desk">([\s\S]*?)<\/svg>/.exec(two)![1]!
   const beside = [...chart.matchAll(/class="b-word b-why[^>]*>([^<]*)</g)].map(([, word]) =>
     textOf(word!),
   )
   expect(beside).toEqual([
-    ...['nova at 60× its', 'usual price', '“key 2”', '9–10 AM'],
-    ...['nova: 2,000,000', 'instead of 33,300', 'credits for a million', 'tokens'],
-    ...['lyra at 40× its', 'usual price', '“key 1”', '9–10 AM'],
-    ...['lyra: 1,330,000', 'instead of 33,300', 'credits for a million', 'tokens'],
+    ...['A single request', '“key 2”', '9–10 AM'],
+    ...['A single request', '“key 1”', '9–10 AM'],
   ])
   const board = JSON.parse(/id="board-data">([^<]*)</.exec(two)![1]!) as BoardData
   const [use] = viewsOf(board, initial(board)).views
@@ -402,10 +408,10 @@ test('each of two dear days has its sentence, its words beside its bar and its l
   expect(heads.at(-1)).toBe('Why')
   expect(rows.map((row) => String(row.at(-1))).filter((said) => said !== '')).toEqual([
     expect.stringMatching(
-      /^Thursday, November 12: 70 credits instead of .*, mostly 9.10.AM\. .* 85\.7% of that day’s credits: /,
+      /^Thursday, November 12: 70 credits instead of about 10\. .* 60 credits at 9.00.AM .* 85\.7% of that day’s credits: /,
     ),
     expect.stringMatching(
-      /^Thursday, November 19: 50 credits instead of .*, mostly 9.10.AM\. .* 80% of that day’s credits: /,
+      /^Thursday, November 19: 50 credits instead of about 10\. .* 40 credits at 9.00.AM .* 80% of that day’s credits: /,
     ),
   ])
   // A day of less than a quarter of the greatest excess is none, and the third is the last.
@@ -417,7 +423,28 @@ test('each of two dear days has its sentence, its words beside its bar and its l
     'Thursday, November 19',
     'Thursday, November 5',
   ])
-  expect([...stateOf(many).matchAll(/× its usual price, reason unknown/g)]).toHaveLength(3)
+  expect([...stateOf(many).matchAll(/a single request of/g)]).toHaveLength(3)
+})
+
+test('a single request is named where requests are shown, and only if it has most of the day beyond a usual one', async () => {
+  const usual = Array.from({ length: 27 * 10 }, (_, at) => ({
+    atUs: utc(2026, 11, 1, 8) + Math.floor(at / 10) * 86_400e6 + (at % 10) * 3600e6,
+    ...{ account: 'a', credits: '1', model: ['nova', 'lyra'][at % 2]!, keyFp: keys[0]! },
+  }))
+  const burst = (credits: string, minute: number): Event => ({
+    ...{ atUs: utc(2026, 11, 19, 16, minute), account: 'a', credits },
+    ...{ model: 'nova', keyFp: keys[1]! },
+  })
+  const most = [burst('36', 23), burst('24', 41)]
+  const state = stateOf(await pageOf([...usual, ...most]))
+  expect(state).toContain('Show it “key 2”: a single request of 36 credits at 4:23 PM ')
+  const claims = { shows: ['credits', 'keys', 'models'] }
+  const other = stateOf(await (await service!.ask('/page', await tokenOf('a', claims))).text())
+  expect(other).toContain('Show this day “key 2”: nova at ')
+  expect(other).not.toContain('single')
+  const less = stateOf(await pageOf([...usual, burst('35', 23), burst('25', 41)]))
+  expect(less).toContain('Show this day “key 2”: nova at ')
+  expect(less).not.toContain('single')
 })
 
 test('of two dear days, the one that cost more beyond its usual is the first, also if the other is more times as dear', {

@@ -25,6 +25,7 @@ function dearOf(cause: Partial<DearDay['cause']>, day: Partial<DearDay> = {}): D
     ...{ fromUs: utc(2026, 11, 18), toUs: utc(2026, 11, 19), unit: 'credits', amount },
     ...{ usual: 100, kind: 'weekday' as const, isDearest: true, isKnown: true },
     cause: { amount, names: [], spans: [], none: [], mostly: null, why: [], ...cause },
+    request: null,
     ...day,
   }
 }
@@ -127,8 +128,8 @@ test('a number of requests is of the hours above it, and the words beside a bar 
   const requests = { of: 'requests', now: 57.2, usual: 9.9, amount: 90 } as const
   const of = { names: [key], spans: [hour(4, 6)], why: [requests] }
   const { why, details, lines } = dearWords(dearOf(of), speech)
-  expect([why, details[0]]).toEqual([
-    'Key “batch”: 5.7× requests',
+  expect([why, details[0]].map((each) => plain(each!))).toEqual([
+    'Key “batch”, 4–6 AM: 5.7× requests',
     '57 requests in these hours instead of about 10',
   ])
   const rest = ['4–6 AM', '57 requests instead of about 10']
@@ -139,13 +140,13 @@ test('a number of requests is of the hours above it, and the words beside a bar 
       .map(plain),
   ).toEqual(rest)
   const none = dearWords(dearOf({ ...of, why: [{ ...requests, usual: 0 }] }), speech)
-  expect([none.why, none.details[0]]).toEqual([
-    'Key “batch”: 57 requests in these hours',
+  expect([none.why, none.details[0]].map((each) => plain(each!))).toEqual([
+    'Key “batch”, 4–6 AM: 57 requests in these hours',
     'usually no requests',
   ])
   const few = dearWords(dearOf({ ...of, why: [{ ...requests, now: 2, usual: 1.5 }] }), speech)
-  expect([few.why, few.details[0]]).toEqual([
-    'Key “batch”: 1.3× requests',
+  expect([few.why, few.details[0]].map((each) => plain(each!))).toEqual([
+    'Key “batch”, 4–6 AM: 1.3× requests',
     '2 requests in these hours instead of about 1.5',
   ])
   const whole = dearWords(dearOf({ ...of, spans: [] }), speech)
@@ -157,39 +158,23 @@ test('a number of requests is of the hours above it, and the words beside a bar 
 
 test.each([
   [
-    ...['en', en, 'Key “batch”: 5.7× requests, nova at 2× its usual price, reason unknown'],
+    ...['en', en, 'Key “batch”: 5.7× requests, nova at 2× its usual price'],
     '57 requests instead of about 10; nova: 20 instead of 10 credits for a million tokens',
   ],
   [
-    ...[
-      'de',
-      de,
-      'Schlüssel „batch“: 5,7-mal so viele Anfragen, nova zum 2-Fachen des üblichen Preises, Grund unbekannt',
-    ],
+    ...['de', de, 'Schlüssel „batch“: 5,7-mal so viele Anfragen, nova zum 2-fachen Preis'],
     '57 Anfragen statt etwa 10; nova: 20 statt 10 Credits für eine Million Tokens',
   ],
   [
-    ...[
-      'fr',
-      fr,
-      'Clé « batch » : requêtes ×5,7, nova à 2 fois son prix habituel, raison inconnue',
-    ],
+    ...['fr', fr, 'Clé « batch » : requêtes ×5,7, nova à 2 fois son prix habituel'],
     '57 requêtes au lieu d’environ 10 ; nova : 20 au lieu de 10 crédits le million de jetons',
   ],
   [
-    ...[
-      'es',
-      es,
-      'Clave «batch»: solicitudes ×5,7, nova a 2 veces su precio habitual, motivo desconocido',
-    ],
+    ...['es', es, 'Clave «batch»: solicitudes ×5,7, nova a 2 veces su precio habitual'],
     '57 solicitudes en lugar de unas 10; nova: 20 en lugar de 10 créditos por un millón de tokens',
   ],
   [
-    ...[
-      'ja',
-      ja,
-      'キー「batch」：リクエスト数がふだんの5.7倍、novaの単価がふだんの2倍、理由は不明',
-    ],
+    ...['ja', ja, 'キー「batch」：リクエスト数がふだんの5.7倍、novaの単価がふだんの2倍'],
     'リクエスト57件、ふだんは約10件；nova：100万トークンあたり20、ふだんは10クレジット',
   ],
 ] as const)(
@@ -198,7 +183,7 @@ test.each([
     const requests = { of: 'requests', now: 57, usual: 10, amount: 90 } as const
     const dear = dearOf({ names: [key], why: [requests, price(80)] })
     const speechIn = speechOf(words, { ...zone, locale })
-    const { why, details, lines, isAsked } = dearWords(dear, speechIn)
+    const { why, details, lines, unexplained } = dearWords(dear, speechIn)
     expect([why, details[0]!].map(plain)).toEqual([text, figures])
     const page = renderState(dataOf(dear), speechIn, null).text
     expect(plain(page.replace(/<span class="unbroken">(.*?)<\/span>/g, '$1'))).toContain(
@@ -206,7 +191,7 @@ test.each([
     )
     expect(plain(page)).toContain(`<small>${figures}</small>`)
     const short = plain(words['why.price.short']).replace('{model}', 'nova').replace('{times}', '2')
-    expect([isAsked, plain(lines[2]!)]).toEqual([true, short])
+    expect([unexplained, plain(lines[2]!)]).toEqual([words['why.unknown'], short])
   },
 )
 
@@ -215,27 +200,27 @@ const twice = { of: 'requests', now: 17, usual: 8, amount: 90 } as const
 test.each([
   [
     ...['en', en, '2.1× requests, from several keys'],
-    ...['2.1× requests, from several keys'],
+    ...['4–6 AM: 2.1× requests, from several keys'],
     'Key “batch”: 2.1× requests, spread over the day',
   ],
   [
     ...['de', de, '2,1-mal so viele Anfragen, von mehreren Schlüsseln'],
-    '2,1-mal so viele Anfragen, von mehreren Schlüsseln',
+    '04–06 Uhr: 2,1-mal so viele Anfragen, von mehreren Schlüsseln',
     'Schlüssel „batch“: 2,1-mal so viele Anfragen, über den Tag verteilt',
   ],
   [
     ...['fr', fr, 'Requêtes ×2,1, de plusieurs clés'],
-    ...['Requêtes ×2,1, de plusieurs clés'],
+    ...['04 h–06 h : requêtes ×2,1, de plusieurs clés'],
     'Clé « batch » : requêtes ×2,1, sur toute la journée',
   ],
   [
     ...['es', es, 'Solicitudes ×2,1, de varias claves'],
-    'Solicitudes ×2,1, de varias claves',
+    'De 4:00 a 6:00: solicitudes ×2,1, de varias claves',
     'Clave «batch»: solicitudes ×2,1, a lo largo del día',
   ],
   [
     ...['ja', ja, 'リクエスト数がふだんの2.1倍、複数のキーから'],
-    'リクエスト数がふだんの2.1倍、複数のキーから',
+    '4時～6時：リクエスト数がふだんの2.1倍、複数のキーから',
     'キー「batch」：リクエスト数がふだんの2.1倍、一日全体に分散',
   ],
 ] as const)(
@@ -298,50 +283,35 @@ test.each([
 
 test.each([
   [
-    ...['en', en, 'Nova-large', 'Key “batch”: nova-large at 2.1× its usual price, reason unknown'],
-    ...['nova-large instead of nova-mini', '; 5.7× requests', 'nova-large at 2.1× its usual price'],
+    ...['en', en, 'Nova-large', 'Key “batch”: nova-large at 2.1× its usual price'],
+    ...['nova-large instead of nova-mini', ', 5.7× requests', 'nova-large at 2.1× its usual price'],
   ],
   [
-    ...[
-      'de',
-      de,
-      'Nova-large',
-      'Schlüssel „batch“: nova-large zum 2,1-Fachen des üblichen Preises, Grund unbekannt',
-    ],
+    ...['de', de, 'Nova-large', 'Schlüssel „batch“: nova-large zum 2,1-fachen Preis'],
     ...[
       'nova-large statt nova-mini',
-      '; 5,7-mal so viele Anfragen',
+      ', 5,7-mal so viele Anfragen',
       'nova-large: 2,1-facher Preis',
     ],
   ],
   [
-    ...[
-      'fr',
-      fr,
-      'Nova-large',
-      'Clé « batch » : nova-large à 2,1 fois son prix habituel, raison inconnue',
-    ],
-    ...['nova-large au lieu de nova-mini', ' ; requêtes ×5,7', 'nova-large : prix × 2,1'],
+    ...['fr', fr, 'Nova-large', 'Clé « batch » : nova-large à 2,1 fois son prix habituel'],
+    ...['nova-large au lieu de nova-mini', ', requêtes ×5,7', 'nova-large : prix × 2,1'],
   ],
   [
-    ...[
-      'es',
-      es,
-      'Nova-large',
-      'Clave «batch»: nova-large a 2,1 veces su precio habitual, motivo desconocido',
-    ],
-    ...['nova-large en lugar de nova-mini', '; solicitudes ×5,7', 'nova-large: precio × 2,1'],
+    ...['es', es, 'Nova-large', 'Clave «batch»: nova-large a 2,1 veces su precio habitual'],
+    ...['nova-large en lugar de nova-mini', ', solicitudes ×5,7', 'nova-large: precio × 2,1'],
   ],
   [
-    ...['ja', ja, 'Nova-large', 'キー「batch」：nova-largeの単価がふだんの2.1倍、理由は不明'],
+    ...['ja', ja, 'Nova-large', 'キー「batch」：nova-largeの単価がふだんの2.1倍'],
     ...[
       'nova-large（ふだんはnova-mini）',
-      '；リクエスト数がふだんの5.7倍',
+      '、リクエスト数がふだんの5.7倍',
       'nova-largeの単価が2.1倍',
     ],
   ],
 ] as const)(
-  'a price that nothing explains says whose it is, how many times the usual one, and that the reason is unknown, in %s',
+  'a price that nothing explains says whose it is and how many times the usual one, in %s',
   (locale, words, capital, said, too, more, short) => {
     const speechIn = speechOf(words, { ...zone, locale })
     const dearer = { ...price(60), model: 'nova-large', now: 2.1e-5 }
@@ -358,7 +328,8 @@ test.each([
       expect(plain(why)).toBe(said)
       expect(plain(details[0]!)).toContain(too)
     }
-    expect(whyIn(dearer, { of: 'requests', now: 57, usual: 10, amount: 40 })).toBe(`${said}${more}`)
+    const requests = { of: 'requests', now: 57, usual: 10, amount: 40 } as const
+    expect(whyIn({ ...dearer, amount: 45 }, requests)).toBe(`${said}${more}`)
     // A name has no capital of its own, in the sentence and beside the bar.
     const alone = dearWords(dearOf({ why: [dearer] }), speechIn)
     expect(alone.why).not.toContain(capital)
@@ -369,22 +340,77 @@ test.each([
 test('a price of a model that the token does not show has no name, and its figures follow', () => {
   const { why, details } = dearWords(dearOf({ why: [{ ...price(60), model: null }] }), speech)
   expect([why, details[0]!]).toEqual([
-    'Price 2× the usual one, reason unknown',
+    'Price 2× the usual one',
     '20 instead of 10 credits for a million tokens',
   ])
   const request = { of: 'request', model: 'nova', now: 3, usual: 1, amount: 60 } as const
   const whyOfDay = (part: typeof request | { model: null }) =>
     dearWords(dearOf({ why: [{ ...request, ...part }] }), speech).why
-  expect(whyOfDay(request)).toBe('A request to nova cost 3× as much, reason unknown')
-  expect(whyOfDay({ model: null })).toBe('A request cost 3× as much, reason unknown')
+  expect(whyOfDay(request)).toBe('A request to nova cost 3× as much')
+  expect(whyOfDay({ model: null })).toBe('A request cost 3× as much')
 })
+
+test.each([
+  [49, 'nova-large instead of nova-mini; 5.7× requests'],
+  [50, 'nova-large instead of nova-mini'],
+])('a cause of %s of 100 beyond a usual day and the next one: %s', (amount, said) => {
+  const model = { of: 'model', model: 'nova-large', instead: 'nova-mini', amount } as const
+  const requests = { of: 'requests', now: 57, usual: 10, amount: 45 } as const
+  const { why, details } = dearWords(dearOf({ why: [model, requests] }), speech)
+  // What is left out is in the figures, and so it is in the sum.
+  expect([why, details[0]]).toEqual([said, '57 requests instead of about 10'])
+  expect(details.at(-1)).toContain('more requests\u00a0+45')
+  // What nothing explains is never left out.
+  expect(dearWords(dearOf({ why: [model, price(45)] }), speech).why).toBe(
+    'nova-large instead of nova-mini; nova at 2× its usual price',
+  )
+})
+
+const single = { atUs: utc(2026, 11, 18, 16, 23), amount: '160' }
+
+test.each([
+  ['en', en, 'Key “batch”: a single request of 160 credits at 4:23 PM', 'A single request'],
+  [
+    'de',
+    de,
+    'Schlüssel „batch“: eine einzige Anfrage mit 160 Credits um 16:23',
+    'Eine einzige Anfrage',
+  ],
+  ['fr', fr, 'Clé « batch » : une seule requête de 160 crédits à 16:23', 'Une seule requête'],
+  ['es', es, 'Clave «batch»: una sola solicitud de 160 créditos a las 16:23', 'Una sola solicitud'],
+  ['ja', ja, 'キー「batch」：16:23のリクエスト1件で160クレジット', 'リクエスト1件'],
+] as const)(
+  'a single request that is most of a day is the reason, with a link to its hour, in %s',
+  (locale, words, said, short) => {
+    const speechIn = speechOf(words, { ...zone, locale })
+    const dear = dearOf(
+      { names: [key], spans: [hour(16, 17)], why: [price(90)] },
+      { request: single },
+    )
+    const { why, lines, headline, unexplained, details } = dearWords(dear, speechIn)
+    expect([why, lines[0]].map((each) => plain(each!))).toEqual([said, short])
+    expect(lines).toHaveLength(3)
+    // Its time says the hours; its price is among the figures.
+    expect(plain(headline)).not.toMatch(/4|16/)
+    expect([unexplained, details.length]).toEqual([words['why.unknown'], 3])
+    const page = renderState(dataOf(dear), speechIn, null).text
+    expect(page).toContain(
+      'href="?from=2026-11-18T16%3A00&#38;to=2026-11-18T17%3A00&#38;unit=credits"',
+    )
+    expect(page).toContain(`>${words['state.show']}</a>`)
+  },
+)
 
 test('what is to press stands behind the figures', () => {
   const contact = { support: 'mailto:help@example.com', product: 'API', label: 'A' }
   const page = renderState(dataOf(dearOf({ why: [price(60)] })), speech, contact).text
-  const places = ['reason unknown', 'for a million tokens', 'more than on a usual', 'mailto:'].map(
-    (said) => page.indexOf(said),
-  )
+  const places = [
+    'its usual price',
+    'for a million tokens',
+    'more than on a usual',
+    'is not known',
+    'mailto:',
+  ].map((said) => page.indexOf(said))
   expect(places).toEqual(places.toSorted((a, b) => a - b))
   expect(places).not.toContain(-1)
 })
@@ -393,7 +419,7 @@ test.each([
   [1.19, 'Nova-large instead of nova-mini'.replace('N', 'n')],
   [1.2, 'nova-large instead of nova-mini; 1.2× requests'],
 ])('requests that are %s times the usual ones beside another cause: %s', (times, said) => {
-  const model = { of: 'model', model: 'nova-large', instead: 'nova-mini', amount: 60 } as const
+  const model = { of: 'model', model: 'nova-large', instead: 'nova-mini', amount: 49 } as const
   const requests = { of: 'requests', now: 100 * times, usual: 100, amount: 30 } as const
   const { why, details } = dearWords(dearOf({ why: [model, requests] }), speech)
   expect(why).toBe(said)
@@ -539,7 +565,7 @@ test('a name that is also a word of the reason moves no figure of it', () => {
   const dear = dearOf({ names: [{ ...key, name }], why: [tokens, price(40)] })
   const { why, details } = dearWords(dear, speech)
   expect([why, details[0]]).toEqual([
-    `Key “${name}”: 5× tokens per request, nova at 2× its usual price, reason unknown`,
+    `Key “${name}”: 5× tokens per request, nova at 2× its usual price`,
     '500 tokens per request instead of 100; nova: 20 instead of 10 credits for a million tokens',
   ])
 })
@@ -625,14 +651,14 @@ test('an amount in question is that of the days of the month alone, of all of th
       .replace(/[\u00a0\u202f]/g, ' ')
   expect(underIn(speech, october!)).not.toContain('explain')
   const said = underIn(speech, october!, early!, late!)
-  expect(said).toContain('>€30.50 of it from an unusual price (Nov 18 and Nov 20)<')
+  expect(said).toContain('>incl. €30.50 at an unusual price<')
   // One amount is to pay: no other one stands beside it.
   expect(said).not.toContain('without')
   for (const [locale, words, part] of [
-    ['de', de, 'davon 30,50 € durch einen ungewöhnlichen Preis (18. Nov. und 20. Nov.)'],
-    ['fr', fr, 'dont 30,50 € dus à un prix inhabituel (18 nov. et 20 nov.)'],
-    ['es', es, 'de ello, 30,50 € por un precio inusual (18 nov y 20 nov)'],
-    ['ja', ja, 'うち€30.50はいつもと違う単価による（11月18日、11月20日）'],
+    ['de', de, 'davon 30,50 € zu ungewöhnlichem Preis'],
+    ['fr', fr, 'dont 30,50 € à un prix inhabituel'],
+    ['es', es, 'incluye 30,50 € a un precio inusual'],
+    ['ja', ja, 'うち€30.50はいつもと違う単価'],
   ] as const)
     expect(underIn(speechOf(words, { ...zone, locale }), early!, late!)).toContain(part)
 })

@@ -263,7 +263,7 @@ test('hours are judged in each currency, and each has its marks', {
   expect(textOf(page)).toContain('▾1 more use than usual, listed below'.replace('▾1 ', ''))
   expect(textOf(page)).toContain('Amounts in USD only. Days without a bar may have use in EUR')
   expect(figuresOf(page)).toContain(
-    'Most expensive model USD: svc-k2 $56.00 · 100.0% EUR: svc-k2 €660.00 · 100.0%',
+    'Model that cost most USD: svc-k2 $56.00 · 100.0% EUR: svc-k2 €660.00 · 100.0%',
   )
   expect(textOf(page)).toContain('USD until Nov 4')
   const euros = boardOf(await pageOf(events, '', '?unit=EUR'))

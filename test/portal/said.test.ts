@@ -107,10 +107,10 @@ test('the end of a range of credits says what it is of', whole, async () => {
 })
 
 test.each([
-  ['en', 'Most expensive key', 'after refunds of $1.00'],
-  ['de', 'Teuerster Schlüssel', 'nach Abzug von 1,00 $'],
-  ['fr', 'Clé la plus chère', 'après 1,00 $US de remboursements'],
-  ['es', 'Clave más cara', 'tras reembolsos de 1,00 US$'],
+  ['en', 'Key that cost most', 'after refunds of $1.00'],
+  ['de', 'Schlüssel mit höchsten Kosten', 'nach Abzug von 1,00 $'],
+  ['fr', 'Clé au plus gros coût', 'après 1,00 $US de remboursements'],
+  ['es', 'Clave con mayor coste', 'tras reembolsos de 1,00 US$'],
   ['ja', '料金が最も高いキー', '返金$1.00を差し引いた額'],
 ])(
   'refunds are said without a sign, and where there are any alone, in %s',

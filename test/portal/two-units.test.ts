@@ -60,7 +60,7 @@ test.each([
     )
     const said = key!.under.map((each) => (typeof each === 'object' ? textOf(each.text) : each))
     // Each amount says its currency.
-    expect([key!.label, key!.ofUnits, key!.value]).toEqual(['Most expensive key', '', 'EUR: one'])
+    expect([key!.label, key!.ofUnits, key!.value]).toEqual(['Key that cost most', '', 'EUR: one'])
     expect(said.filter(Boolean).map((each) => String(each).replace(/ +/g, ' ').trim())).toEqual([
       ...['€30.00 · 75.0%', ...last],
     ])
@@ -88,8 +88,8 @@ test('the line of the key on a phone has that of each currency, and none of one 
     )
     return line && textOf(line.text).replace(/ +/g, ' ').trim()
   }
-  expect(lineOf(['EUR'])).toBe('Most expensive key one 75.0%')
-  expect(lineOf(['EUR', 'USD'])).toBe('Most expensive key EUR: one 75.0% USD: two 90.0%')
+  expect(lineOf(['EUR'])).toBe('Key that cost most one 75.0%')
+  expect(lineOf(['EUR', 'USD'])).toBe('Key that cost most EUR: one 75.0% USD: two 90.0%')
   expect(lineOf(['EUR'], true)).toBe(false)
 })
 
@@ -141,7 +141,7 @@ describe('an account whose use went from dollars to euros', () => {
     )
     // In euros, 13 days of 0.75 by nova and 2.25 by lyra, and the 30 of orion; in dollars, 14 days of 0.5 and 1.5.
     expect(most).toBe(
-      'Most expensive key EUR: key 1 €39.00 · 56.5% USD: key 1 $28.00 · 100.0% Most expensive model EUR: orion €30.00 · 43.5% · new USD: lyra $21.00 · 75.0% shares of $28.00, before refunds',
+      'Key that cost most EUR: key 1 €39.00 · 56.5% USD: key 1 $28.00 · 100.0% Model that cost most EUR: orion €30.00 · 43.5% · new USD: lyra $21.00 · 75.0% shares of $28.00, before refunds',
     )
     expect(pay).toMatch(
       /^To pay for November about €7[5-8] and \$27\.00 An estimate, not an invoice\.$/,
@@ -201,7 +201,7 @@ describe('an account whose use went from dollars to euros', () => {
     const page = await ask('/page?unit=USD')
     const state = /<section class="state[\s\S]*?<\/section>/.exec(page)![0]
     expect(textOf(state)).toContain(
-      'Thursday, November 26: €33.00 instead of about €3.00, mostly 9–10 AM. Show this day Key “search”: orion instead of lyra 90.9% of that day’s cost: key “search” with orion, 9–10 AM (UTC)',
+      'Thursday, November 26: €33.00 instead of about €3.00. Show it Key “search”: a single request of €30.00 at 9:00 AM orion instead of lyra 90.9% of that day’s cost: key “search” with orion, 9–10 AM (UTC)',
     )
     const [, query] = /href="(\?from=2026-11-26[^"]*)"/.exec(state)!
     const day = await ask(`/page${query!.replaceAll('&#38;', '&')}`)

@@ -6,9 +6,11 @@ import { textList } from '../../store/literal.ts'
 import { dayUs } from '../../user/durations.ts'
 import { type Asked, conditionOf, type Input } from '../api/asked.ts'
 import { barsAsked } from '../api/period.ts'
+import type { Source } from '../source/source.ts'
 import { amountIn } from './cause.ts'
 import { type MainCause, mainCauseOf } from './main-cause.ts'
 import { within } from './rows.ts'
+import { type SingleRequest, singleRequestOf } from './single-request.ts'
 import { readFigures } from './sums.ts'
 
 /** A day far above the others. */
@@ -27,6 +29,8 @@ export interface DearDay {
   readonly isKnown: boolean
   /** What most of it came from beyond a usual day. */
   readonly cause: MainCause
+  /** The request that is most of it alone; null if none is, or that is not known. */
+  readonly request: SingleRequest | null
 }
 
 /** The day that used most in a unit, where that is no dear day. */
@@ -97,6 +101,7 @@ export async function daysOfUse(
   query: Input<'summary'>,
   units: readonly string[],
   page: UsageForecast | null,
+  source: Pick<Source, 'requests'>,
 ): Promise<DaysOfUse> {
   if (period.toUs - period.fromUs > 92 * dayUs) return { dears: [], dearest: [] }
   const condition = await conditionOf(asked, query)
@@ -114,7 +119,7 @@ export async function daysOfUse(
   const dears: DearDay[] = []
   for (const unit of units)
     for (const each of chosen.filter((one) => one.unit === unit).sort(byExcess))
-      dears.push(await explained(asked, period, each, page))
+      dears.push(await explained(asked, period, query, each, page, source))
   const isSaid = ({ unit, fromUs }: DearestDay) =>
     dears.some((dear) => dear.unit === unit && dear.fromUs === fromUs)
   return {
@@ -224,18 +229,21 @@ function usualOf(kind: DayKind, days: readonly Day[]): Usual {
 async function explained(
   asked: Asked,
   period: Period,
+  query: Input<'summary'>,
   candidate: Candidate,
   page: UsageForecast | null,
+  source: Pick<Source, 'requests'>,
 ): Promise<DearDay> {
   const { day, usual, unit, condition, isDearest, isKnown } = candidate
   const { fromUs, toUs, text } = day
+  const excess = beyondUsual(candidate)
+  const cause = await mainCauseOf(asked, {
+    ...{ day: { fromUs, toUs }, usual: usual.days, unit, condition, period, page, excess },
+  })
   return {
     ...{ fromUs, toUs, unit, amount: text, usual: usual.amount, kind: usual.kind },
-    ...{ isDearest, isKnown },
-    cause: await mainCauseOf(asked, {
-      ...{ day: { fromUs, toUs }, usual: usual.days, unit, condition, period, page },
-      excess: beyondUsual(candidate),
-    }),
+    ...{ isDearest, isKnown, cause },
+    request: await singleRequestOf(asked, query, source, { spans: cause.spans, unit, excess }),
   }
 }
 

@@ -1,5 +1,6 @@
 import { timeIn } from '../../measure/usage/calendar.ts'
 import { endOf, endsOf } from '../../measure/usage/ends.ts'
+import type { Sums } from '../../measure/usage/sums.ts'
 import type { RequestOrder, RequestQuery } from '../../report/usage/engine/request-query.ts'
 import { eachToken } from '../../tokens/kinds.ts'
 import { dayUs, hourUs } from '../../user/durations.ts'
@@ -18,7 +19,7 @@ import {
 import { cursorAt, skipOf } from '../api/cursor.ts'
 import { Problem } from '../api/problem.ts'
 import type { Answers } from '../api/shapes.ts'
-import type { Source } from '../source/source.ts'
+import type { RequestRow, Source } from '../source/source.ts'
 import { requestId } from './request-id.ts'
 import { moneyOf, unitOf } from './sums.ts'
 
@@ -100,25 +101,23 @@ export async function readRequests(
       status: row.status,
       ...eachToken((name) => row[name]),
       credits: shown.has('credits') && row.unit === 'credits' ? exact(row.credits) : null,
-      cost: moneyOf(asked, {
-        amounts:
-          row.credits === null
-            ? null
-            : [
-                {
-                  unit: row.unit,
-                  used: row.credits,
-                  refunds: null,
-                  alone: row.credits,
-                  computed: null,
-                },
-              ],
-      }),
+      cost: moneyOf(asked, amountsOfRequest(row)),
       durationMs: row.latency_us === null ? null : row.latency_us / 1000,
     })),
     next: rows.length > limit ? cursorAt(skip + limit) : null,
   }
 }
+
+/** What a request cost, as sums have it; null where that is not known. */
+export const amountsOfRequest = ({
+  unit,
+  credits,
+}: Pick<RequestRow, 'unit' | 'credits'>): Pick<Sums, 'amounts'> => ({
+  amounts:
+    credits === null
+      ? null
+      : [{ unit, used: credits, refunds: null, alone: credits, computed: null }],
+})
 
 /** The tags of a request that the token shows. */
 function tagsOf(text: string | null, names: readonly string[]) {

@@ -7,15 +7,13 @@ import { type Speech, withMinus } from './speech.ts'
 
 /** A dear day in words. */
 export interface DearWords {
-  /** The day, its amount, what a usual day has, and its hours if most of it came in some. */
+  /** The day, its amount, what a usual day has, and its hours if most of it came in some and the reason does not say them. */
   readonly headline: string
   /** The day and its amount, as they stand after other words. */
   readonly start: string
-  /** Who, and the one or two greatest causes; empty if neither is known. */
+  /** Who, and the greatest cause, or two if that is less than half; empty if neither is known. */
   readonly why: string
-  /** Whether it is to be asked about, since nothing explains it. */
-  readonly isAsked: boolean
-  /** What is to be known of that; empty if the reason says it. */
+  /** That nothing explains it, so it is to be asked about; empty if something does. */
   readonly unexplained: string
   /** The figures of the causes, what came from that, and what each cause is of the amount beyond a usual day. */
   readonly details: readonly string[]
@@ -36,32 +34,45 @@ export function dearWords(dear: DearDay, speech: Speech): DearWords {
   const usual = speech.amounts(dear.unit).about(dear.usual)
   const who = whoOf(cause, speech)
   const parts = mainParts(cause.why)
-  const named = areOfOneModel(parts) ? parts.filter(({ of }) => of !== 'model') : parts
+  const named = dear.request === null ? namedOf(parts, dear) : []
   const causes = parts.map((part) => ({
     ...withModels(part, dear.unit, hours !== '', speech),
     isNamed: named.includes(part),
   }))
+  // A number of requests is of these hours.
+  const isOfHours = hours !== '' && named.some(({ of }) => of === 'requests')
+  const said =
+    dear.request === null
+      ? [
+          ...causes.flatMap(({ text, isNamed }) => (isNamed ? text : [])),
+          ...spreadOf(cause, causes.length > 0, speech),
+        ]
+      : [
+          say('why.single', {
+            amount: speech.amount(dear.unit, dear.request.amount),
+            time: speech.clock(dear.request.atUs),
+          }),
+        ]
   const why = reasonOf(
-    who,
-    [
-      ...causes.flatMap(({ text, isNamed }) => (isNamed ? text : [])),
-      ...spreadOf(cause, causes.length > 0, speech),
-    ],
-    named.flatMap((part, at) => (isUnexplained(part) ? at + 1 : isNames(part) ? [at, at + 1] : [])),
+    isOfHours ? (who === '' ? hours : say('dear.at', { names: who, times: hours })) : who,
+    said,
+    named.flatMap((part, at) => (isNames(part) ? [at, at + 1] : [])),
     speech,
   )
   const figures = causes
     .map(({ text, figures, isNamed }) => figures || (isNamed ? '' : text))
     .filter(Boolean)
   const isOf = (of: WhyPart['of']) => parts.some((part) => part.of === of)
+  const whole = say('dear.usual', { dear: start, usual })
   return {
     headline: say('dear.end', {
-      dear: capital(inHours(say('dear.usual', { dear: start, usual }), dear, hours, speech)),
+      dear: capital(
+        isOfHours || dear.request !== null ? whole : inHours(whole, dear, hours, speech),
+      ),
     }),
     start,
-    why: beginsWithName(why, parts[0]) ? why : capital(why),
-    isAsked: parts.some(isUnexplained),
-    unexplained: isOf('request') ? say('why.unmeasured') : '',
+    why: beginsWithName(why, named[0]) ? why : capital(why),
+    unexplained: isOf('request') ? say('why.unmeasured') : isOf('price') ? say('why.unknown') : '',
     details: [
       figures.reduce(
         (all, next) => (all === '' ? next : say('why.figures', { figures: all, next })),
@@ -72,6 +83,20 @@ export function dearWords(dear: DearDay, speech: Speech): DearWords {
     lines: linesOf(parts, who, hours, dear, speech),
   }
 }
+
+/** A cause with so much of what a day has beyond a usual one is the reason alone. */
+const mostOfBeyond = 0.5
+
+/** The greatest cause alone if it is most of what a day has beyond a usual one: the figures have the other. A price that nothing explains is never left out. */
+function namedOf(parts: readonly WhyPart[], { amount, usual }: DearDay): readonly WhyPart[] {
+  const named = areOfOneModel(parts) ? parts.filter(({ of }) => of !== 'model') : parts
+  const beyond = Number(amount) - usual
+  return named.filter(
+    (part, at) => at === 0 || isUnexplained(part) || named[0]!.amount < mostOfBeyond * beyond,
+  )
+}
+
+const isUnexplained = ({ of }: WhyPart) => of === 'price' || of === 'request'
 
 export const capital = (text: string) => text.replace(/^\p{L}/u, (letter) => letter.toUpperCase())
 
@@ -86,7 +111,7 @@ function inHours(dear: string, { amount, cause }: DearDay, hours: string, { say 
   return say(`dear.${how}`, { dear, hours })
 }
 
-/** Who made the causes, and these without a stop between them, but for those beside the names of two models, and behind one of which the reason is unknown. @param apart the places of those that a stop is before */
+/** Who made the causes, and these without a stop between them, but for those beside the names of two models. @param apart the places of those that a stop is before */
 function reasonOf(
   who: string,
   causes: readonly string[],
@@ -101,8 +126,6 @@ function reasonOf(
   }, '')
   return who === '' || why === '' ? why || who : say('why.of', { who, why })
 }
-
-const isUnexplained = ({ of }: WhyPart) => of === 'price' || of === 'request'
 
 /** Whether a price that nothing explains is of the model that is used in the place of another one: the figures of the price have that, and the reason the price alone. */
 const areOfOneModel = (parts: readonly WhyPart[]): boolean => {
@@ -147,6 +170,7 @@ function linesOf(
   const [first, other] = parts
   // Hours follow who it was: the first two lines are never left out.
   const [by = '', times = ''] = [who, hours].filter(Boolean)
+  if (dear.request !== null) return [capital(say('why.single.short')), by, times].filter(Boolean)
   if (first === undefined) {
     const usual = speech.amounts(dear.unit).about(dear.usual)
     return [by, times, say('dear.instead', { usual })].filter(Boolean)

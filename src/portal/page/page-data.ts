@@ -102,9 +102,11 @@ export async function readPageData(
     throw new Problem(404, 'no-such-page', 'This page has no such table')
   const isFiltered = [...filters, 'tag'].some((name) => search.has(name))
   const whole = isFiltered ? await readSummary(asked, { ...query, ...unfiltered }) : summary
-  const { dears, dearest } = await daysOfUse(asked, asks, query, units, page)
+  const { source } = snapshot
+  const { dears, dearest } = await daysOfUse(asked, asks, query, units, page, source)
   const month = monthOf(asks, nowMs)
-  const around = month === null ? dears : (await daysOfUse(asked, month, query, units, page)).dears
+  const around =
+    month === null ? dears : (await daysOfUse(asked, month, query, units, page, source)).dears
   const board =
     known.firstUs === null
       ? null
@@ -115,7 +117,7 @@ export async function readPageData(
           page,
           speech,
           {
-            ...{ amounts, budgets, tag, dears, timed: snapshot.source.timed },
+            ...{ amounts, budgets, tag, dears, timed: source.timed },
             tags: tables.flatMap((table) => tagOf(table.by) ?? []),
             isWhole: query.tag.length === 0 && !(tag !== null && search.has('key')),
             // A board of a tag has no keys that its script could filter.

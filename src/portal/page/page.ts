@@ -14,7 +14,7 @@ import { renderLots } from './lots-table.ts'
 import { mostKeyLine } from './most-answers.ts'
 import type { PageData } from './page-shape.ts'
 import { renderTables } from './page-tables.ts'
-import { isPrepaid, priceOf } from './pay-answers.ts'
+import { endLine, isPrepaid, priceOf } from './pay-answers.ts'
 import type { Speech } from './speech.ts'
 import { type Contact, renderState } from './state-bar.ts'
 
@@ -39,6 +39,7 @@ ${footer(data, settings, view, speech)}</main>`
 ${controls(data, view, speech)}
 <div class="first">${renderFigures(data, speech)}
 ${mostKeyLine(data, speech)}
+${endLine(data, speech)}
 ${renderState(data, speech, contactOf(settings, view))}</div>
 ${unitSwitch(data, speech)}
 ${data.summary.requests.value === '0' && data.lateUs === null && html`<p class="empty">${say('empty')}</p>`}

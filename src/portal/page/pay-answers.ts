@@ -141,10 +141,7 @@ function unexplainedIn(unit: string, month: Projection, data: PageData, speech: 
   const found = daysOf(month, unit, data.dears).filter((each) => priceBeyond(each) !== null)
   if (found.length === 0) return ''
   const amount = found.reduce((sum, each) => plus(sum, priceBeyond(each)!), '0')
-  const said = speech.say('pay.question', {
-    amount: speech.amount(unit, amount),
-    day: nearDays(found, data, speech),
-  })
+  const said = speech.say('pay.question', { amount: speech.amount(unit, amount) })
   return html`<span class="plain">${said}</span>`
 }
 
@@ -194,6 +191,15 @@ export function endAnswers(data: PageData, speech: Speech): Cell {
       ],
     },
   ]
+}
+
+/** When it ends, in one line: a phone has the reason of a dear day before the cell that says more. False without a balance. */
+export function endLine(data: PageData, speech: Speech): Html | false {
+  const [first] = endAnswers(data, speech)
+  return (
+    first !== undefined &&
+    html`<p class="key" data-whole>${first.label} <span class="unbroken"><b>${first.value}</b></span></p>`
+  )
 }
 
 /** What expires at a time in the median future: it does not run out then. */

@@ -31,6 +31,8 @@ export interface Speech {
   moment(us: number): string
   /** Hours of a day, in one piece: `9–11 AM`, `de 15 à 17 h`. */
   hours(fromUs: number, toUs: number): string
+  /** The time of day, to the minute. */
+  clock(us: number): string
   /** `a, b and c` */
   list(parts: readonly string[]): string
   /** An own dimension, in the words of the reader if they have one. */
@@ -47,6 +49,8 @@ export interface Speech {
   isOfDays(fromUs: number, toUs: number): boolean
   /** The local date, as the address has it. */
   date(us: number): string
+  /** The same of any time: a date if that is where it begins. */
+  time(us: number): string
   amounts(unit: string): AmountWriting
   /** An amount that says its unit; a dash for none. */
   amount(unit: string, amount: string | null): string
@@ -158,6 +162,11 @@ export function speechOf(
     monthName: (us) => monthNames.format(us / 1000),
     weekday: (us) => weekdays(us / 1000),
     moment: (us) => moments(us / 1000),
+    clock: (us) =>
+      `${clocks.format(us / 1000)}${offsetMark(us, timezone)}`.replaceAll(
+        /[ \u202f\u2009]/g,
+        '\u00a0',
+      ),
     hours: (fromUs, toUs) => {
       const [from, to] = [fromUs, toUs].map((us) => timeIn(us, timezone)) as [string, string]
       const isWhole = [from, to].every((time) => time.slice(14, 16) === '00')
@@ -212,6 +221,11 @@ export function speechOf(
     },
     isOfDays: (...times) => times.every((us) => timeIn(us, timezone).slice(11, 16) === '00:00'),
     date: (us) => timeIn(us, timezone).slice(0, 10),
+    time: (us) => {
+      const time = timeIn(us, timezone)
+      if (offsetMark(us, timezone) !== '') return time
+      return time.slice(11, 16) === '00:00' ? time.slice(0, 10) : time.slice(0, 16)
+    },
     amounts: (unit) => amountWriting(locale, unit),
     amount: (unit, amount) =>
       withUnit(unit, amountWriting(locale, unit).one(amount), Number(amount)),

@@ -5,11 +5,9 @@ import type { DearDay, DearestDay } from '../figures/dear-day.ts'
 import { queryOf } from '../figures/notices.ts'
 import type { Settings } from '../settings/settings.ts'
 import { unitName, unitsOf } from './answer.ts'
-import { changeOf, isCompared, leastPart } from './change.ts'
 import { isMoney } from './columns.ts'
 import { capital, type DearWords, dearWords } from './dear-words.ts'
 import { failedWords, fineWords } from './fine-words.ts'
-import { figureIn } from './first-figures.ts'
 import type { PageData } from './page-shape.ts'
 import { partIn, type Speech } from './speech.ts'
 
@@ -107,15 +105,15 @@ const detailsOf = ({ details }: DearWords) =>
 
 /** What nothing explains is asked about: by a mail that says the day, the names and the prices, or by a text with these, to be copied. It has what the page shows. */
 function askOf(
-  { headline, why, isAsked, unexplained, details, fromUs }: NonNullable<State['why']>,
+  { headline, why, unexplained, details, fromUs }: NonNullable<State['why']>,
   speech: Speech,
   contact: Contact | null,
 ): Html | false {
-  if (!isAsked || (unexplained === '' && contact === null)) return false
+  if (unexplained === '') return false
   const { say } = speech
   const subject = [contact?.product, contact?.label, speech.day(fromUs)].join(' · ')
   const lines = [headline, why, ...details]
-  return html`<div class="unexplained">${unexplained !== '' && html`<span>${unexplained}</span>`}${contact !== null && asking(contact.support, subject, lines, say)}</div>`
+  return html`<div class="unexplained"><span>${unexplained}</span>${contact !== null && asking(contact.support, subject, lines, say)}</div>`
 }
 
 function asking(
@@ -245,7 +243,11 @@ function dearState(dear: DearDay, at: number, data: PageData, speech: Speech): S
   const why = { ...words, fromUs: dear.fromUs }
   const { headline, start } = words
   const text = html`${labelOf(dear, at, data, speech)} <b>${unbroken(start)}</b>${unbroken(headline.slice(start.length))}`
-  return { tone: 'warn', text, query: queryOfDay(dear, data, speech), why, isDay: true }
+  const { request } = dear
+  if (request === null)
+    return { tone: 'warn', text, query: queryOfDay(dear, data, speech), why, isDay: true }
+  const [hour] = dear.cause.spans
+  return { tone: 'warn', text, query: queryOfDay({ ...dear, ...hour }, data, speech), why }
 }
 
 /** Whether no other day of its unit has as much, as far as that is known; else that it is unusual. */
@@ -271,9 +273,9 @@ function dearestState(day: DearestDay, data: PageData, speech: Speech): State {
       ? labelOf({ ...day, isDearest: true }, 0, data, speech)
       : data.units.length > 1
         ? say(`days.fine${of}`, {
-            days: say('why.of', { who: unitName(unit, speech), why: noneIn(unit, data, speech) }),
+            days: say('why.of', { who: unitName(unit, speech), why: say('days.none') }),
           })
-        : say(`days.fine${of}`, { days: capital(noneIn(unit, data, speech)) })
+        : say(`days.fine${of}`, { days: capital(say('days.none')) })
   const start = say('state.dear', {
     day: speech.weekday(day.fromUs),
     amount: speech.amount(unit, day.amount),
@@ -292,23 +294,14 @@ function dearestState(day: DearestDay, data: PageData, speech: Speech): State {
   }
 }
 
-/** That no day of a unit is unusual, and how much more was used than before if that is much: no day explains it. */
-function noneIn(unit: string, data: PageData, speech: Speech): string {
-  const { value = null, previous = null } = figureIn(data.summary, unit) ?? {}
-  const change = isCompared(unit, data, speech) ? changeOf(value, previous, speech) : ''
-  return change !== '' && Number(value) >= (1 + leastPart) * Number(previous)
-    ? speech.say('days.none.up', { change })
-    : speech.say('days.none')
-}
-
-/** The view of a day, in its unit. */
+/** The view of a day or of an hour, in its unit. */
 function queryOfDay(
   { fromUs, toUs, unit }: Pick<DearDay, 'fromUs' | 'toUs' | 'unit'>,
   { units }: PageData,
   speech: Speech,
 ): string {
   const query = new URLSearchParams({
-    ...{ from: speech.date(fromUs), to: speech.date(toUs) },
+    ...{ from: speech.time(fromUs), to: speech.time(toUs) },
     ...(units.length > 1 ? { unit } : {}),
   })
   return `?${query}`
