@@ -7,14 +7,14 @@ import type { PackagePlan } from './shape.ts'
  */
 const nearTie = 1000
 
-/** A set of packs as a linked list: the last pack, and the rest; null for none. */
+/** So many of each pack. */
 interface Cover {
   readonly price: number
   readonly credits: number
-  readonly packs: number
-  readonly last: number
-  readonly rest: Cover | null
+  readonly counts: readonly number[]
 }
+
+const packsOf = ({ counts }: Cover) => counts.reduce((sum, count) => sum + count)
 
 /**
  * The cheapest packs that hold at least `needCredits`; of equal prices the most credits, then the fewest packs. It is
@@ -35,33 +35,29 @@ export function cheapestPlan(packages: readonly Package[], needCredits: number):
   const units = Math.max(0, Math.ceil((need - bulk * best.credits) / unit))
 
   // The best cover for each number of units, from zero.
-  const covers: Cover[] = [{ price: 0, credits: 0, packs: 0, last: 0, rest: null }]
+  const covers: Cover[] = [{ price: 0, credits: 0, counts: packages.map(() => 0) }]
   while (covers.length <= units) {
-    const ways = packages.map((pack, last): Cover => {
+    const ways = packages.map((pack, at): Cover => {
       const rest = covers[Math.max(0, covers.length - pack.credits / unit)]!
       return {
         price: rest.price + pack.priceUsdCents,
         credits: rest.credits + pack.credits,
-        packs: rest.packs + 1,
-        last,
-        rest,
+        counts: rest.counts.with(at, rest.counts[at]! + 1),
       }
     })
     covers.push(
       ways.reduce((best, way) =>
-        (way.price - best.price || best.credits - way.credits || way.packs - best.packs) < 0
+        (way.price - best.price || best.credits - way.credits || packsOf(way) - packsOf(best)) < 0
           ? way
           : best,
       ),
     )
   }
-  const counts = packages.map((pack) => (pack === best ? bulk : 0))
-  let cover = covers.at(-1)!
-  while (cover.rest !== null) {
-    counts[cover.last]! += 1
-    cover = cover.rest
-  }
-  return planOf(packages, counts)
+  const { counts } = covers.at(-1)!
+  return planOf(
+    packages,
+    counts.map((count, at) => (packages[at] === best ? count + bulk : count)),
+  )
 }
 
 /**

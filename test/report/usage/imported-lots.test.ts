@@ -67,6 +67,18 @@ test('a row that gives credits is a grant from its quarter of an hour to the end
   expect(holdingsOfRows([row('x', 'expiry', '-3', day(2))], 'expiry')).toBe(null)
 })
 
+test('grants of one moment stand by their source, then by their id, in whatever order the rows come', () => {
+  const of = (source: string, id: string) => ({
+    ...row(id, 'grant', '1', day(1), { name: id }),
+    source,
+  })
+  const rows = [of('b', 'e0'), of('a', 'e2'), of('a', 'e3'), of('a', 'e1')]
+  for (const given of [rows, rows.toReversed()]) {
+    const { lots } = holdingsOfRows(given, 'purchase')!
+    expect(lots.map(({ name }) => name)).toEqual(['e1', 'e2', 'e3', 'e0'])
+  }
+})
+
 test('an expiry takes its amount from the grant that it names, and held, used and left still add up', () => {
   const rows = [
     row('p1', 'purchase', '100', day(1), { name: 'Pack' }),

@@ -100,20 +100,39 @@ describe('the scope', () => {
     ])
   })
 
+  const enterPart = (source: string, fromUs: number, toUs: number) =>
+    store.execute(`INSERT INTO usage_imports
+      VALUES (1, '${source}', 'part.jsonl', 'jsonl', '{}', 0, 2, 2, 0, 0, ${fromUs}, ${toUs}, true)`)
+
   test('a part of a log is a part of its own source, not of one that began before it', async () => {
     await enterEvents(store, [
       { atUs: at - 86_400e6, source: 'before' },
       { atUs: at, source: 'cut' },
       { atUs: at + 60e6, source: 'cut' },
     ])
-    await store.execute(`INSERT INTO usage_imports
-      VALUES (1, 'cut', 'cut.jsonl', 'jsonl', '{}', 0, 2, 2, 0, 0, ${at - 5e6}, ${at + 60e6 + 1}, true)`)
+    await enterPart('cut', at - 5e6, at + 60e6 + 1)
     const { sources } = await prepare()
     expect(sources.map(({ source, partial }) => [source, partial])).toEqual([
       ['before', null],
       ['cut', { fromUs: at, toUs: at + 60e6 + 1 }],
     ])
   })
+
+  test.each([
+    ['ends with the first use', -9, 0, null],
+    ['has the first use alone', -9, 1, { fromUs: at, toUs: at + 1 }],
+    ['has the last use alone', 60, 99, { fromUs: at + 60, toUs: at + 61 }],
+    ['begins after the last use', 61, 99, null],
+  ])(
+    'a part of a log is open where its source has use: one that %s',
+    async (_, from, to, partial) => {
+      await enterEvents(store, [{ atUs: at }, { atUs: at + 60 }])
+      await enterPart('log', at + from, at + to)
+      await enterPart('without use', at, at + 99)
+      const { sources } = await prepare()
+      expect(sources.map((each) => [each.source, each.partial])).toEqual([['log', partial]])
+    },
+  )
 
   test('polls are sources if there is nothing else, and measure no requests', {
     tags: 'whole',

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { storeEngine } from '../../../../src/report/usage/engine/engine.ts'
+import { fillInStore, storeEngine } from '../../../../src/report/usage/engine/engine.ts'
 import * as queries from '../../../../src/report/usage/engine/queries.ts'
 import { prepareUsage } from '../../../../src/report/usage/prepare.ts'
 import { appendAttempts } from '../../../../src/store/attempts/recorder.ts'
@@ -49,6 +49,22 @@ test('sums that two queries share are in the text of each', () => {
 test('the condition of odd requests chooses them and is counted alike', () => {
   const { rows } = queries.odd(() => 'credits > 7')(sessionVariable)
   expect(rows.split('AND (credits > 7)')).toHaveLength(3)
+})
+
+test('five odd requests are listed, each with the number of all', async () => {
+  const odd = Array.from({ length: 6 }, (_, at) => ({ atUs: novemberUs + at, credits: 8 }))
+  await enterEvents(store, [{ atUs: novemberUs, credits: 7, requests: 100 }, ...odd])
+  await enterEvents(store, [{ atUs: novemberUs + 6, credits: 8, requests: 4 }])
+  await prepareUsage(store, usageOptions())
+  await fillInStore(
+    store,
+    'odd_ones',
+    queries.odd(() => 'credits > 7'),
+  )
+  const rows = await store.rows('SELECT at_us - $1 AS at, n::DOUBLE AS n FROM odd_ones', [
+    BigInt(novemberUs),
+  ])
+  expect(rows).toEqual([0, 1, 2, 3, 4].map((at) => ({ at, n: 10 })))
 })
 
 test('an engine says how a variable is written, and its relations come before those of the query', () => {
