@@ -16,8 +16,15 @@ export const identifier = (name: string): string =>
 /** A path for DuckDB's readers, which would expand `*`, `?` and `[`. File names may contain them. */
 export const pathLiteral = (path: string): string => literal(unexpanded(path))
 
-/** Each Parquet file in a folder, for DuckDB's readers. */
-export const parquetsLiteral = (folder: string): string =>
-  literal(`${unexpanded(folder)}/*.parquet`)
+/** DuckDB takes a folder `date=2026-11-20` for a column that replaces the file's own. */
+export const withoutFolders = 'hive_partitioning = false'
+
+/** SQL for the rows of a Parquet file. */
+export const parquetSql = (file: string): string =>
+  `read_parquet(${pathLiteral(file)}, ${withoutFolders})`
+
+/** SQL for the rows of each Parquet file in a folder. */
+export const parquetsSql = (folder: string): string =>
+  `read_parquet(${literal(`${unexpanded(folder)}/*.parquet`)}, ${withoutFolders})`
 
 const unexpanded = (path: string) => path.replace(/[*?[]/g, (sign) => `[${sign}]`)

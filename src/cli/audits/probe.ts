@@ -127,7 +127,7 @@ export async function probeAction(options: Options): Promise<void> {
           ) +
             nextLine(
               [
-                ...['audit', '--profile', options.out],
+                ...['audit', '--profile', path],
                 ...storeWords(options.db),
                 ...contractWords(options.contract),
               ],

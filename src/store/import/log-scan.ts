@@ -1,6 +1,6 @@
 import { firstCells } from '../../user/csv.ts'
 import { userError } from '../../user/user-error.ts'
-import { identifier, literal, pathLiteral } from '../literal.ts'
+import { identifier, literal, parquetSql, pathLiteral, withoutFolders } from '../literal.ts'
 import type { Session } from '../session/session.ts'
 import { beginningOf, headerOf } from './csv-header.ts'
 import { longNumberSql } from './exact-json.ts'
@@ -54,7 +54,7 @@ export async function scanOf(session: Session, log: ScannedLog): Promise<Scan> {
     case 'csv':
       return tableScan(session, log, csvSql(log))
     case 'parquet':
-      return tableScan(session, log, `SELECT * FROM read_parquet(${pathLiteral(log.read)})`)
+      return tableScan(session, log, `SELECT * FROM ${parquetSql(log.read)}`)
   }
 }
 
@@ -64,7 +64,7 @@ function csvSql(log: ScannedLog): string {
   const columns = headerOf(log, delimiter).map((name) => `${literal(name)}: 'VARCHAR'`)
   return `SELECT * FROM read_csv(${pathLiteral(log.read)}, header = true, auto_detect = false,
     columns = {${columns.join(', ')}}, delim = ${literal(delimiter)}, quote = '"',
-    escape = '"', max_line_size = ${longestLine}, ${csvErrors})`
+    escape = '"', max_line_size = ${longestLine}, ${withoutFolders}, ${csvErrors})`
 }
 
 /** Each line is one JSON text, `full_text`, and the values of its mapped places are a list, `v`. */
@@ -108,7 +108,7 @@ function jsonLinesSql(read: string, pointers: readonly string[]): string {
   return `SELECT full_text, TRY(json_extract_string(full_text, ${places})) AS v
     FROM read_csv(${path}, columns = {'full_text': 'VARCHAR'}, delim = '\x01\x02', quote = '',
       escape = '', header = false, auto_detect = false, strict_mode = false,
-      null_padding = true, max_line_size = ${longestLine}, ${csvErrors})
+      null_padding = true, max_line_size = ${longestLine}, ${withoutFolders}, ${csvErrors})
     WHERE strlen(full_text) > ${longestBlank} OR trim(full_text) <> ''`
 }
 

@@ -53,6 +53,22 @@ describe('a spend without a limit', () => {
     expect((await price07([page('0'), a, page('0.00014'), refused('0.00028')])).verdict).toBe(
       'fail',
     )
+    // The spend began anew after the refusal.
+    const began = [page('0.00014'), refused('0.00014'), page('0.00000'), c, page('0.00007')]
+    expect((await price07([page('0'), a, ...began])).verdict).toBe('pass')
+    // One of two spends is what the refusal names.
+    const both = (spend: string, today: string) => page(`{"spend": ${spend}, "today": ${today}}`)
+    expect(
+      (
+        await price07([both('9', '0'), a, both('9.00014', '0.00014'), refused('9.00014')], {
+          also: [{ value: 'today', moves: 'up' }],
+        })
+      ).verdict,
+    ).toBe('pass')
+    // A number with commas is compared with nothing: it is read as thousands by some and as decimals by others.
+    const spent = [page('1234.5'), a, page('1234.50014')]
+    for (const text of ['2,469.00', '1,234.50'])
+      expect((await price07([...spent, refused(text)])).verdict).toBe('not-observed')
   })
 })
 

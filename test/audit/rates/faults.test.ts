@@ -477,6 +477,20 @@ describe('each rate rule decides on its own fault', () => {
     })
   })
 
+  test('RATE-18: a limit that follows a balance across an edge while the key shows neither accuses nobody', async () => {
+    const rows = play(
+      () => true,
+      [0, ...range(20, 1, 1), 120],
+      (_, nth) =>
+        nth === 0
+          ? { rateLimit: 60, creditsRemaining: 110 }
+          : nth === 21
+            ? { rateLimit: 20, creditsRemaining: 89 }
+            : { rateLimit: null, rateRemaining: null, creditsRemaining: null },
+    )
+    expect((await decide('RATE-18', rows)).verdict).not.toBe('fail')
+  })
+
   test('RATE-02, -18: bands with the same limit accuse nobody whose balance is in another of them', async () => {
     const band = (minBalance: number, maxBalance: number | null) => ({
       ...{ name: `${minBalance}+`, minBalance, maxBalance },

@@ -227,7 +227,9 @@ describe('anomalies', () => {
 
   test('the chance of a count is that of a Poisson distribution', () => {
     expect(chanceOfAtLeast(2, 1)).toBeCloseTo(1 - 2 / Math.E, 12)
-    // Above 745 the bound of the normal tail applies.
+    // From 700 on, where the exponential loses its digits, the bound of the normal tail applies.
+    for (const mean of [700.5, 733, 742, 744.2, 744.5])
+      expect([mean, chanceOfAtLeast(5 * mean, mean)]).toEqual([mean, 0])
     expect(chanceOfAtLeast(1_000, 1_000)).toBe(1)
     expect(chanceOfAtLeast(999, 1_000)).toBe(1)
     expect(chanceOfAtLeast(1_100, 1_000)).toBeCloseTo(Math.exp(-5) / 2, 12)

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
@@ -22,8 +22,8 @@ afterAll(() => {
 const mapping = parseMapping('fields: { id: id, time: at, model: note }', 'map.yaml')
 let files = 0
 
-async function imported(name: string, bytes: Uint8Array | string, partial = false) {
-  const file = join(folder, `${files++}-${name}`)
+async function imported(name: string, bytes: Uint8Array | string, partial = false, within = '') {
+  const file = join(folder, within, `${files++}-${name}`)
   writeFileSync(file, bytes)
   const source = `s${files}`
   const counts = await importFile(store, { file, mapping, source, partial })
@@ -188,6 +188,28 @@ test.each([
   const bytes = Buffer.from(text, 'latin1')
   await expect(imported(name, bytes)).rejects.toThrow(`${name} ${why}`)
   await expect(imported(`${name}.gz`, gzipSync(bytes))).rejects.toThrow(`${name}.gz ${why}`)
+})
+
+test('a folder named like a column replaces none of a log', async () => {
+  const lake = join(folder, 'at=2020-01-01', 'note=other', 'id=7')
+  mkdirSync(lake, { recursive: true })
+  const parquet = join(lake, 'log.parquet')
+  await store.execute(
+    `COPY (SELECT 1 AS id, '2026-11-01T00:00:00Z' AS at, 'mine' AS note) TO '${parquet}' (FORMAT parquet)`,
+  )
+  const bytes = readFileSync(parquet)
+  const logs = {
+    csv: 'id,at,note\n1,2026-11-01T00:00:00Z,mine\n',
+    jsonl: '{"id":1,"at":"2026-11-01T00:00:00Z","note":"mine"}\n',
+    parquet: bytes,
+  }
+  for (const [name, text] of Object.entries(logs)) {
+    const file = join('at=2020-01-01', 'note=other', 'id=7')
+    const { rows, counts } = await imported(`log.${name}`, text, false, file)
+    expect([name, counts.kind === 'log' && counts.accepted, rows]).toEqual([
+      ...[name, 1, [{ id: '1', model: 'mine' }]],
+    ])
+  }
 })
 
 test('an empty file is called empty, and with a mapping it has no lines', async () => {

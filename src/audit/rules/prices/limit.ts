@@ -1,5 +1,6 @@
 import { type BalanceTerms, valuesOf } from '../../../contract/prices.ts'
 import { compare, multiply, one, rational } from '../../../money/rational.ts'
+import type { PricedRequest } from '../../../price/judge/request.ts'
 import { amountOf } from '../../evidence/prices/answer-json.ts'
 import { type PriceJudgements, priceJudgements } from '../../evidence/prices/judgements.ts'
 import {
@@ -22,7 +23,7 @@ const requires =
 const takesLimit =
   'a limit of the spend, in the contract (evidence.balance.limit) or beside the value (max_budget, limit)'
 
-const number = String.raw`(\d+(?:\.\d+)?(?:e-?\d+)?)(?![\d.]*(?:%|-\d|\s*(?:tokens?|requests?|calls?|cents?)\b))`
+const number = String.raw`(\d+(?:\.\d+)?(?:e-?\d+)?)(?![\d.]*(?:,\d|%|-\d|\s*(?:tokens?|requests?|calls?|cents?)\b))`
 
 /** What a refusal says was spent: its counter, or an amount with a currency. A limit, a date and a count of tokens are none. */
 const namedSpends = (currency: string): readonly RegExp[] => [
@@ -167,25 +168,35 @@ function spendsOf(found: PriceJudgements, values: readonly Value[]) {
   return { limited, others: spends.length - limited.length }
 }
 
+/** The last reading before a request and the first after it: later ones may be of a new period. */
+function besides(readings: readonly Reading[], { account, startMs }: PricedRequest) {
+  const own = readings.filter((each) => each.account === account)
+  return [
+    own.findLast((each) => each.untilMs <= startMs),
+    own.find((each) => each.untilMs > startMs),
+  ].filter((each) => each !== undefined)
+}
+
 /** What refusals say was spent, and whether the service showed much less. */
 function spendsOfRefusals(
   { refusals, prices: { currency, evidence } }: PriceJudgements,
   values: readonly Value[],
 ): readonly (Overrun & { readonly isOther: boolean })[] {
-  const spends = values.flatMap(({ each, readings }) => (each.moves === 'up' ? readings : []))
   const times = evidence.balance?.times ?? one
   const patterns = namedSpends(currency.name)
   return refusals.flatMap(({ request, text }) => {
     const named = isOfMoney(text) ? patterns.flatMap((each) => each.exec(text)?.[1] ?? []) : []
     const amount = amountOf(named[0])
-    const last = spends.findLast(({ account }) => account === request.account)
-    if (amount === null || last === undefined) return []
-    const most = multiply(last.value, rational(3n, 2n))
+    const near = values.flatMap(({ each, readings }) =>
+      each.moves === 'up' ? besides(readings, request) : [],
+    )
+    const [most] = near.toSorted((a, b) => compare(b.value, a.value))
+    if (amount === null || most === undefined) return []
     return [
       {
         request,
-        shows: `refused at a spend of ${amount.text}, where the service shows ${last.text} ${currency.name}`,
-        isOther: compare(multiply(amount.value, times), most) > 0,
+        shows: `refused at a spend of ${amount.text}, where the service shows ${most.text} ${currency.name}`,
+        isOther: compare(multiply(amount.value, times), multiply(most.value, rational(3n, 2n))) > 0,
       },
     ]
   })

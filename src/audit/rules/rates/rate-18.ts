@@ -37,10 +37,10 @@ decided.`,
         const isPossible = (band: Band) => possible.includes(band)
         const changed = before.event.limit !== event.limit
         if (changed && before.bands.some(isPossible) && bands.some(isPossible)) crossings++
+        // Between two bands lies an edge, however long ago the response before was.
+        const were = bandsWithin(contract, before.event.balance)
         const causeless =
-          changed &&
-          possible.length === 1 &&
-          bandsWithin(contract, before.event.balance).length === 1
+          changed && possible.length === 1 && were.length === 1 && were[0] === possible[0]
         const behind =
           !changed && !bands.some(isPossible) && event.fromUs - recordStart > windowUs.minute
         if (!causeless && !behind) continue

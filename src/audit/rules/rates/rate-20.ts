@@ -8,12 +8,12 @@ export const rate20 = sqlRule({
   explain: `Looks at each response that shows a limit of tokens and what remains of it, on any status.
 A service counts tokens before it knows them, gives back what an answer did not need, and often has one limit for a whole
 organization. So how fast the number falls decides nothing, nor does a 429 that shows tokens left.
-It cannot tell which window the limit is for.`,
+A limit of 0 or below stands for none. It cannot tell which window the limit is for.`,
   expected: 'remaining tokens from 0 to the limit',
   observe: () => `
     SELECT run_id, slot, retry,
-      CASE WHEN token_remaining < 0 OR token_remaining > token_limit
+      CASE WHEN round(token_remaining) < 0 OR round(token_remaining) > token_limit
            THEN token_remaining::BIGINT || ' remaining of ' || token_limit::BIGINT || ' tokens' END AS observed
-    FROM seen WHERE token_limit IS NOT NULL AND token_remaining IS NOT NULL`,
+    FROM seen WHERE token_limit > 0 AND token_remaining IS NOT NULL`,
   requires: 'a response that shows a limit of tokens and what remains',
 })

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { outcomes } from '../../../attempt/outcome.ts'
 import { quantities } from '../../../measure/usage/quantities.ts'
-import { identifier, literal, parquetsLiteral, pathLiteral } from '../../../store/literal.ts'
+import { identifier, literal, parquetSql, parquetsSql } from '../../../store/literal.ts'
 import type { Reader } from '../../../store/session/session.ts'
 import { userError } from '../../../user/user-error.ts'
 import { quartersEngine, type UsageEngine } from './engine.ts'
@@ -22,7 +22,7 @@ export const quartersFile = async (store: Reader, path: string): Promise<UsageEn
  */
 export async function quarterCells(store: Reader, path: string, named: string): Promise<string> {
   if (!existsSync(path)) throw userError.usage(`${named}: ${path}: no such file`)
-  const files = statSync(path).isDirectory() ? parquetsLiteral(path) : pathLiteral(path)
+  const files = statSync(path).isDirectory() ? parquetsSql(path) : parquetSql(path)
   const rowsOf = async (sql: string) => {
     try {
       return await store.rows<{ column_name: string; column_type: string }>(sql)
@@ -31,7 +31,7 @@ export async function quarterCells(store: Reader, path: string, named: string): 
       throw userError.usage(`${named}: ${path} cannot be read: ${summary}`)
     }
   }
-  const scan = `SELECT * FROM read_parquet(${files})`
+  const scan = `SELECT * FROM ${files}`
   const types = new Map(
     (await rowsOf(`DESCRIBE ${scan}`)).map((each) => [each.column_name, each.column_type]),
   )
