@@ -207,6 +207,17 @@ test('the last 14 of 15 days are listed, and an open day is marked', () => {
   )
 })
 
+test('an amount beside the cards has its note in brackets, and none without a note', () => {
+  const dollars = { unit: 'USD', used: '12.5', refunds: '-3', computed: '0' }
+  const grants = { type: 'grant', unit: 'credits', amount: '1500', entries: 2 }
+  const totals = { ...page.totals, money: [dollars], ledger: [grants] }
+  expect(linesOf({ totals }, /^(USD|refunds|grants)/)).toEqual([
+    'USD used                     12.50 USD',
+    'refunds                      -3.00 USD   (subtracted above)',
+    'grants                       1,500 credits   (2 entries)',
+  ])
+})
+
 test('fewer credits than one have a bar of their share of one', () => {
   const days = [point(1, 'one', { credits: 0.5 })]
   expect(linesOf({ days }, /^2026/)).toEqual([

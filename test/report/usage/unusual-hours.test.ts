@@ -79,3 +79,28 @@ test('an hour is busy in dollars, in cents and in millionths of a dollar alike',
   expect(busy(1)[0]).toBe(100)
   expect([busy(100), busy(1e6)]).toEqual([busy(1), busy(1)])
 })
+
+test('open hours say what is usual only where fewer than 24 others have use', () => {
+  const told = (over: number, open: number) => {
+    const credits = Array.from({ length: over + open }, (_, at) => (at < over ? 100 : 1000))
+    const hours = hoursOf(credits).map((hour) => ({ ...hour, open: hour.at >= over }))
+    return [busyIn(hours), unusualIn(hours)].map((each) => each.map(({ usual }) => usual))
+  }
+  const one = [100]
+  expect(told(23, 1)).toEqual([one, one])
+  const each = Array.from({ length: 25 }, () => 100)
+  expect(told(24, 25)).toEqual([each, each])
+  // The usual of all of these is 1000.
+  expect(told(23, 25)).toEqual([[], []])
+})
+
+test('a busy hour is above three roots of its usual times the mean amount of the requests that are told', () => {
+  // 100 credits of 4 requests are 25 each: three roots of 100 * 25 are 150.
+  const busy = (used: number) => {
+    const credits = Array.from({ length: 25 }, (_, at) => (at === 24 ? used : 100))
+    const hours = hoursOf(credits).map((hour) => (hour.at === 0 ? { ...hour, requests: 4 } : hour))
+    return busyIn(hours).map(({ hour, usual }) => [hour.at, usual])
+  }
+  expect(busy(250)).toEqual([])
+  expect(busy(251)).toEqual([[24, 100]])
+})
