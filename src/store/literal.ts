@@ -13,18 +13,18 @@ export const textList = (texts: readonly string[]) => `[${texts.map(literal).joi
 export const identifier = (name: string): string =>
   `"${name.replaceAll('"', '""').replaceAll('\0', '')}"`
 
-/** A path for DuckDB's readers, which would expand `*`, `?` and `[`. File names may contain them. */
-export const pathLiteral = (path: string): string => literal(unexpanded(path))
+type FileReader = 'read_parquet' | 'read_csv' | 'read_json_objects'
 
-/** DuckDB takes a folder `date=2026-11-20` for a column that replaces the file's own. */
-export const withoutFolders = 'hive_partitioning = false'
+/** SQL for the rows of a file. Its name may have `*`, `?` and `[`, which DuckDB would expand. */
+export const fileSql = (reader: FileReader, file: string, ...options: readonly string[]): string =>
+  readSql(reader, unexpanded(file), options)
 
-/** SQL for the rows of a Parquet file. */
-export const parquetSql = (file: string): string =>
-  `read_parquet(${pathLiteral(file)}, ${withoutFolders})`
+/** SQL for the rows of the Parquet files in a folder with such a name. @param name a pattern */
+export const parquetsSql = (folder: string, name = '*.parquet'): string =>
+  readSql('read_parquet', `${unexpanded(folder)}/${name}`, [])
 
-/** SQL for the rows of each Parquet file in a folder. */
-export const parquetsSql = (folder: string): string =>
-  `read_parquet(${literal(`${unexpanded(folder)}/*.parquet`)}, ${withoutFolders})`
+/** A folder `date=2026-11-20` would be a column, which replaces that of the file. */
+const readSql = (reader: FileReader, path: string, options: readonly string[]) =>
+  `${reader}(${[literal(path), 'hive_partitioning = false', ...options].join(', ')})`
 
 const unexpanded = (path: string) => path.replace(/[*?[]/g, (sign) => `[${sign}]`)

@@ -26,6 +26,9 @@ async function pageOf(some: readonly Event[], account: string) {
   )
   const page = await (await service.ask('/page', await tokenOf('a'))).text()
   return {
+    lines: [...page.matchAll(/<p class="brief"[^>]*>([\s\S]*?)<\/p>/g)].map(([, line]) =>
+      plainOf(line!).trim(),
+    ),
     page: plainOf(page),
     figures: plainOf(/<dl class="figures answers">[\s\S]*?<\/dl>/.exec(page)![0]),
   }
@@ -96,10 +99,14 @@ test.each([
 })
 
 test('a range whose end is not known is said by its beginning', whole, async () => {
-  const { figures } = await pageOf(
+  const { figures, lines } = await pageOf(
     // Days of 0 and 48 credits: one future in ten uses almost nothing.
     events((day) => ((day * day * 7 + day) % 3) * 4),
     'grants: [{ name: Pack, credits: 1400, from: 2026-10-01 }]',
   )
   expect(figures).toContain('464 credits left probably on Dec 13 or later ')
+  const [, end] = /Your credits last until (about \w+ \d+, \d+) /.exec(figures)!
+  // A phone has it in one line, before the cell.
+  expect(lines).toEqual([expect.stringMatching(/^Your credits last until /)])
+  expect(lines[0]).toContain(end)
 })

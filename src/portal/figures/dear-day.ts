@@ -53,6 +53,12 @@ export interface DaysOfUse {
 /** What a day is beside: working days, days of the weekend, or all days if there are too few of its kind. */
 export type DayKind = 'weekday' | 'weekend' | 'day'
 
+/** What explains a day. */
+interface Known {
+  readonly page: UsageForecast | null
+  readonly source: Pick<Source, 'requests'>
+}
+
 const leastDays = 5
 const leastTimes = 2
 /** Another day is dear if it has so much of the excess of the dearest in its unit. */
@@ -100,8 +106,7 @@ export async function daysOfUse(
   period: Period,
   query: Input<'summary'>,
   units: readonly string[],
-  page: UsageForecast | null,
-  source: Pick<Source, 'requests'>,
+  known: Known,
 ): Promise<DaysOfUse> {
   if (period.toUs - period.fromUs > 92 * dayUs) return { dears: [], dearest: [] }
   const condition = await conditionOf(asked, query)
@@ -119,7 +124,7 @@ export async function daysOfUse(
   const dears: DearDay[] = []
   for (const unit of units)
     for (const each of chosen.filter((one) => one.unit === unit).sort(byExcess))
-      dears.push(await explained(asked, period, query, each, page, source))
+      dears.push(await explained(asked, { ...known, period, query }, each))
   const isSaid = ({ unit, fromUs }: DearestDay) =>
     dears.some((dear) => dear.unit === unit && dear.fromUs === fromUs)
   return {
@@ -228,11 +233,8 @@ function usualOf(kind: DayKind, days: readonly Day[]): Usual {
 
 async function explained(
   asked: Asked,
-  period: Period,
-  query: Input<'summary'>,
+  { period, query, page, source }: Known & { period: Period; query: Input<'summary'> },
   candidate: Candidate,
-  page: UsageForecast | null,
-  source: Pick<Source, 'requests'>,
 ): Promise<DearDay> {
   const { day, usual, unit, condition, isDearest, isKnown } = candidate
   const { fromUs, toUs, text } = day

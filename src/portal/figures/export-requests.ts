@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { endSql } from '../../measure/usage/ends.ts'
 import { fileTokensSql } from '../../measure/usage/sums.ts'
 import { tagDimension } from '../../measure/usage/tags.ts'
-import { identifier, pathLiteral, withoutFolders } from '../../store/literal.ts'
+import { fileSql, identifier } from '../../store/literal.ts'
 import { tagSql } from '../../store/quarters/tags.ts'
 import { type Asked, type Input, needs, periodAsked, scopeOf, tagsShown } from '../api/asked.ts'
 import { cursorInTime, placeInTime } from '../api/cursor.ts'
@@ -50,7 +50,7 @@ export async function exportRequests(
       asked,
     )
     if (!isKnown) throw noRequests()
-    const rows = `read_parquet(${pathLiteral(file)}, file_row_number = true, ${withoutFolders})`
+    const rows = fileSql('read_parquet', file, 'file_row_number = true')
     const shown = (isShown: boolean, sql: string) => (isShown ? sql : 'NULL::VARCHAR')
     const tags = tagsShown(asked).map(
       (name) => `${tagSql(name)} AS ${identifier(tagDimension(name))}, `,

@@ -48,8 +48,10 @@ interface DayAsked {
   readonly page: UsageForecast | null
 }
 
-/** A share of the excess that is most of it, and one that is nearly all. */
-const [most, nearlyAll] = [0.6, 0.9]
+/** A share of the excess of a day that is most of it. */
+export const mostOfExcess = 0.6
+/** One that is nearly all. */
+const nearlyAll = 0.9
 /** A name that has so much more of the excess than of a usual day has caused some of it. */
 const leastMore = 0.1
 /** Hours are said if they have so much of what the names have. */
@@ -78,7 +80,8 @@ export async function mainCauseOf(asked: Asked, of: DayAsked): Promise<MainCause
   }
   const whole = sumIn(() => true)
   const inSpans = sumIn(({ isInSpans }) => isInSpans)
-  const least = names.length === 0 ? most : Math.max(most, leastOfNames * whole.share)
+  const least =
+    names.length === 0 ? mostOfExcess : Math.max(mostOfExcess, leastOfNames * whole.share)
   const isSpan = spans.length > 0 && inSpans.share >= least
   return {
     amount: (isSpan ? inSpans : whole).amount,
@@ -237,11 +240,11 @@ async function foundIn(
     const share = first.excess / of.excess
     const name = nameOf(asked, dimension, first.group.name)
     if (dimension.of === 'key') {
-      isOfNoKey = share < most
+      isOfNoKey = share < mostOfExcess
       mostly = isOfNoKey ? null : name
     }
     const isUsual = all > 0 && share < first.usual / all + leastMore
-    if (share < most || (isUsual && share < nearlyAll)) continue
+    if (share < mostOfExcess || (isUsual && share < nearlyAll)) continue
     found.push({
       name,
       sql: `coalesce(${dimension.sql} = ${literal(first.group.name)}, false)`,
@@ -274,7 +277,7 @@ async function togetherIn(
     const share = within.reduce((sum, { excess }) => sum + excess, 0) / of.excess
     return { names: places.map((at) => found[at]!), share }
   }).sort((a, b) => b.names.length - a.names.length || b.share - a.share)
-  const best = [nearlyAll, most].map((least) => sets.find(({ share }) => share >= least))
+  const best = [nearlyAll, mostOfExcess].map((least) => sets.find(({ share }) => share >= least))
   return (best[0] ?? best[1])?.names ?? []
 }
 

@@ -1,8 +1,10 @@
 import type { Period } from '../../measure/usage/calendar.ts'
 import { hourUs } from '../../user/durations.ts'
+import { UserError } from '../../user/user-error.ts'
 import { type Asked, type Input, scopeOf } from '../api/asked.ts'
 import type { Source } from '../source/source.ts'
 import { amountIn } from './cause.ts'
+import { mostOfExcess } from './main-cause.ts'
 import { amountsOfRequest, filtersAsked } from './requests.ts'
 
 /** A request that alone has most of what a day used beyond a usual one. */
@@ -20,10 +22,10 @@ interface Of {
   readonly excess: number
 }
 
-/** A share of the excess that is most of it. */
-const most = 0.6
-
-/** The request that cost most in the one hour that a day is dear by, if it is most of that. Null where requests are not shown, or only sums are known. */
+/**
+ * The request that cost most in the one hour that a day is dear by, if it is most of that. Null where requests are not shown, only sums
+ * are known, or the source does not answer: the page is of a copy, and goes on without it.
+ */
 export async function singleRequestOf(
   asked: Asked,
   query: Input<'summary'>,
@@ -42,7 +44,13 @@ export async function singleRequestOf(
     ...{ order: 'amount' as const, limit: 1, skip: 0 },
     priced: { unit, perCredit: price?.currency === unit ? price.value : null },
   }
-  const [row] = (await requests(scopeOf(bearer), chosen, asked)) ?? []
+  const found = await requests(scopeOf(bearer), chosen, asked).catch((error) => {
+    if (error instanceof UserError) return null
+    throw error
+  })
+  const [row] = found ?? []
   const amount = row === undefined ? null : amountIn(asked, amountsOfRequest(row), unit)
-  return amount !== null && Number(amount) >= most * excess ? { atUs: row!.at_us, amount } : null
+  return amount !== null && Number(amount) >= mostOfExcess * excess
+    ? { atUs: row!.at_us, amount }
+    : null
 }

@@ -1,5 +1,6 @@
 import type { DearDay } from '../figures/dear-day.ts'
 import type { CauseName, MainCause } from '../figures/main-cause.ts'
+import type { SingleRequest } from '../figures/single-request.ts'
 import type { WhyPart } from '../figures/why.ts'
 import { type CauseWords, figuresIn, mainParts, timesOf } from './cause-words.ts'
 import { isMoney } from './columns.ts'
@@ -41,21 +42,14 @@ export function dearWords(dear: DearDay, speech: Speech): DearWords {
   }))
   // A number of requests is of these hours.
   const isOfHours = hours !== '' && named.some(({ of }) => of === 'requests')
-  const said =
-    dear.request === null
-      ? [
-          ...causes.flatMap(({ text, isNamed }) => (isNamed ? text : [])),
-          ...spreadOf(cause, causes.length > 0, speech),
-        ]
-      : [
-          say('why.single', {
-            amount: speech.amount(dear.unit, dear.request.amount),
-            time: speech.clock(dear.request.atUs),
-          }),
-        ]
   const why = reasonOf(
     isOfHours ? (who === '' ? hours : say('dear.at', { names: who, times: hours })) : who,
-    said,
+    dear.request !== null
+      ? [singleOf(dear.unit, dear.request, speech)]
+      : [
+          ...causes.flatMap(({ text, isNamed }) => (isNamed ? text : [])),
+          ...spreadOf(cause, causes.length > 0, speech),
+        ],
     named.flatMap((part, at) => (isNames(part) ? [at, at + 1] : [])),
     speech,
   )
@@ -64,11 +58,10 @@ export function dearWords(dear: DearDay, speech: Speech): DearWords {
     .filter(Boolean)
   const isOf = (of: WhyPart['of']) => parts.some((part) => part.of === of)
   const whole = say('dear.usual', { dear: start, usual })
+  const saysTime = isOfHours || dear.request !== null
   return {
     headline: say('dear.end', {
-      dear: capital(
-        isOfHours || dear.request !== null ? whole : inHours(whole, dear, hours, speech),
-      ),
+      dear: capital(saysTime ? whole : inHours(whole, dear, hours, speech)),
     }),
     start,
     why: beginsWithName(why, named[0]) ? why : capital(why),
@@ -83,6 +76,9 @@ export function dearWords(dear: DearDay, speech: Speech): DearWords {
     lines: linesOf(parts, who, hours, dear, speech),
   }
 }
+
+const singleOf = (unit: string, { amount, atUs }: SingleRequest, speech: Speech) =>
+  speech.say('why.single', { amount: speech.amount(unit, amount), time: speech.clock(atUs) })
 
 /** A cause with so much of what a day has beyond a usual one is the reason alone. */
 const mostOfBeyond = 0.5

@@ -52,7 +52,7 @@ export function mostKeyLine(data: PageData, speech: Speech): Html | false {
     const name = firsts.length > 1 ? inUnit(first, table, speech) : nameOf(first, table, speech)
     return html` <span class="unbroken"><b>${name}</b> ${speech.part(first.top.share)}</span>`
   })
-  return html`<p class="key" data-whole>${speech.say(wordOfMost('key', unitsShown(firsts)))}${names}</p>`
+  return html`<p class="brief" data-whole>${speech.say(wordOfMost('key', unitsShown(firsts)))}${names}</p>`
 }
 
 function mostIn(table: NamesTable, data: PageData, speech: Speech): readonly Answer[] {

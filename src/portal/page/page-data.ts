@@ -103,10 +103,10 @@ export async function readPageData(
   const isFiltered = [...filters, 'tag'].some((name) => search.has(name))
   const whole = isFiltered ? await readSummary(asked, { ...query, ...unfiltered }) : summary
   const { source } = snapshot
-  const { dears, dearest } = await daysOfUse(asked, asks, query, units, page, source)
+  const daysIn = (some: Period) => daysOfUse(asked, some, query, units, { page, source })
+  const { dears, dearest } = await daysIn(asks)
   const month = monthOf(asks, nowMs)
-  const around =
-    month === null ? dears : (await daysOfUse(asked, month, query, units, page, source)).dears
+  const around = month === null ? dears : (await daysIn(month)).dears
   const board =
     known.firstUs === null
       ? null

@@ -193,12 +193,12 @@ export function endAnswers(data: PageData, speech: Speech): Cell {
   ]
 }
 
-/** When it ends, in one line: a phone has the reason of a dear day before the cell that says more. False without a balance. */
+/** When the balance ends, in one line: on a phone, the reason of a dear day stands before the cell that says more. False without a balance. */
 export function endLine(data: PageData, speech: Speech): Html | false {
   const [first] = endAnswers(data, speech)
   return (
     first !== undefined &&
-    html`<p class="key" data-whole>${first.label} <span class="unbroken"><b>${first.value}</b></span></p>`
+    html`<p class="brief" data-whole>${first.label} <span class="unbroken"><b>${first.value}</b></span></p>`
   )
 }
 

@@ -49,7 +49,7 @@ export interface Speech {
   isOfDays(fromUs: number, toUs: number): boolean
   /** The local date, as the address has it. */
   date(us: number): string
-  /** The same of any time: a date if that is where it begins. */
+  /** A time, as the address has it: the date alone if a day begins then. */
   time(us: number): string
   amounts(unit: string): AmountWriting
   /** An amount that says its unit; a dash for none. */
@@ -162,11 +162,7 @@ export function speechOf(
     monthName: (us) => monthNames.format(us / 1000),
     weekday: (us) => weekdays(us / 1000),
     moment: (us) => moments(us / 1000),
-    clock: (us) =>
-      `${clocks.format(us / 1000)}${offsetMark(us, timezone)}`.replaceAll(
-        /[ \u202f\u2009]/g,
-        '\u00a0',
-      ),
+    clock: (us) => inOnePiece(`${clocks.format(us / 1000)}${offsetMark(us, timezone)}`),
     hours: (fromUs, toUs) => {
       const [from, to] = [fromUs, toUs].map((us) => timeIn(us, timezone)) as [string, string]
       const isWhole = [from, to].every((time) => time.slice(14, 16) === '00')
@@ -190,7 +186,7 @@ export function speechOf(
       const hasWord = (text: string) => /\p{L}/u.test(text.replace(words['hours.to'], ''))
       const short = [range, apart].map((write) => write(wholeHours)).find(hasWord)
       const hours = isWhole && !isTwice && short !== undefined ? short : range(clocks)
-      return put(words['hours.range'], { hours }).replaceAll(/[ \u202f\u2009]/g, '\u00a0')
+      return inOnePiece(put(words['hours.range'], { hours }))
     },
     list: (parts) => lists.format(parts),
     tag: (name) => (Object.hasOwn(words, `tag.${name}`) ? words[`tag.${name}` as Word] : name),
@@ -243,6 +239,9 @@ export function speechOf(
   }
   return speech
 }
+
+/** No line breaks within it. */
+const inOnePiece = (text: string) => text.replaceAll(/[ \u202f\u2009]/g, '\u00a0')
 
 /** The offset of a time whose clock shows the same an hour before or after; else empty. */
 function offsetMark(us: number, timezone: string): string {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { quantities } from '../../measure/usage/quantities.ts'
 import { quarterCells } from '../../report/usage/engine/quarters-file.ts'
-import { literal, withoutFolders } from '../../store/literal.ts'
+import { literal, parquetsSql } from '../../store/literal.ts'
 import { type AccountScope, pollKeysSql, setAccount } from '../../store/session/account.ts'
 import type { Store } from '../../store/session/open.ts'
 import { inSession, type Session } from '../../store/session/session.ts'
@@ -108,8 +108,7 @@ export class Snapshot {
     const folder = mkdtempSync(join(tmpdir(), 'assay-portal-'))
     try {
       const { replaced, done } = await this.source.copyTo(folder)
-      const read = (name: string) =>
-        `read_parquet(${literal(join(folder, name))}, ${withoutFolders})`
+      const read = (name: string) => parquetsSql(folder, name)
       const events = `SELECT *, quarter // 96 AS day FROM ${read('events*')}`
       const sums = `SELECT *, NULL::BIGINT AS day FROM ${read('sums*')}`
       const all = `(${events} UNION ALL BY NAME ${sums})`

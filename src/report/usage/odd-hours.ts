@@ -125,7 +125,7 @@ export function judgeHours(hours: readonly HourFigures[], unit = 'credits'): rea
       found.map(({ hour }) => hour),
       unusualSummary,
       (hour) =>
-        `${hour.open ? 'at least ' : ''}${exactly(hour.credits)} ${unitName(unit)}, usually ${exactly(usual.get(hour))}`,
+        `${hour.open ? 'at least ' : ''}${shown(hour.credits)} ${unitName(unit)}, usually ${shown(usual.get(hour))}`,
       excessOf,
       (hour) => ({
         hour: {
@@ -151,18 +151,17 @@ export function judgeHours(hours: readonly HourFigures[], unit = 'credits'): rea
   ]
 }
 
-/** An amount without the digits that a sum of doubles adds to it. */
-const exactly = (amount: number | null | undefined) =>
-  amount == null ? amount : Number(amount.toPrecision(12))
+/** A sum of doubles ends in digits that are in none of them. */
+const shown = (amount: number | null | undefined) => Number((amount ?? 0).toPrecision(12))
 
-/** Above 708, the exponential of a mean is no normal number any more. */
+/** Above 708, the exponential of a mean has fewer digits, and above 745 it is 0. */
 const mostExact = 700
 
 /** Poisson probability of at least `count` if `mean` are expected. */
 export function chanceOfAtLeast(count: number, mean: number): number {
   let term = Math.exp(-mean)
   if (mean > mostExact) {
-    // The exponential loses its digits, and is 0 above 745, so the bound of the normal tail replaces it.
+    // The bound of the normal tail.
     const deviations = (count - mean) / Math.sqrt(mean)
     return deviations <= 0 ? 1 : Math.exp(-(deviations ** 2) / 2) / 2
   }

@@ -7,7 +7,7 @@ import { hasRows } from '../has-rows.ts'
 import { content } from '../import/content.ts'
 import { type FileImported, importFile, rejectsOf } from '../import/import-file.ts'
 import type { FileImport } from '../import/import-options.ts'
-import { literal, parquetSql } from '../literal.ts'
+import { fileSql, literal } from '../literal.ts'
 import { hasCostsSql } from '../quarters/quarters.ts'
 import { openStore, type Store } from '../session/open.ts'
 import type { ClickHouse } from './clickhouse.ts'
@@ -89,12 +89,12 @@ async function fetchStatements(clickhouse: ClickHouse, store: Store, file: strin
   const names = [...statementColumns, 'covers_from_us', 'covers_to_us'].join()
   await clickhouse.writeParquet(`SELECT ${names} FROM usage_buckets FINAL`, {}, file)
   await store.execute(`
-    INSERT INTO usage_statements BY NAME SELECT ${statementColumns.join()} FROM ${parquetSql(file)};
+    INSERT INTO usage_statements BY NAME SELECT ${statementColumns.join()} FROM ${fileSql('read_parquet', file)};
     INSERT INTO usage_imports BY NAME
     SELECT statement AS import_no, any_value(read.source) AS source, '' AS file, 'clickhouse' AS format, '{}' AS mapping_json,
       any_value(ingested_us) AS imported_us, 0 AS lines, 0 AS accepted, 0 AS duplicates, 0 AS rejected,
       any_value(covers_from_us) AS from_us, any_value(covers_to_us) AS to_us, false AS is_partial
-    FROM ${parquetSql(file)} AS read GROUP BY statement`)
+    FROM ${fileSql('read_parquet', file)} AS read GROUP BY statement`)
 }
 
 /** Writes the interval of the import, and whether it was a part of a log. */

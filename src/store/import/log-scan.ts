@@ -1,6 +1,6 @@
 import { firstCells } from '../../user/csv.ts'
 import { userError } from '../../user/user-error.ts'
-import { identifier, literal, parquetSql, pathLiteral, withoutFolders } from '../literal.ts'
+import { fileSql, identifier, literal } from '../literal.ts'
 import type { Session } from '../session/session.ts'
 import { beginningOf, headerOf } from './csv-header.ts'
 import { longNumberSql } from './exact-json.ts'
@@ -54,7 +54,7 @@ export async function scanOf(session: Session, log: ScannedLog): Promise<Scan> {
     case 'csv':
       return tableScan(session, log, csvSql(log))
     case 'parquet':
-      return tableScan(session, log, `SELECT * FROM ${parquetSql(log.read)}`)
+      return tableScan(session, log, `SELECT * FROM ${fileSql('read_parquet', log.read)}`)
   }
 }
 
@@ -62,9 +62,14 @@ export async function scanOf(session: Session, log: ScannedLog): Promise<Scan> {
 function csvSql(log: ScannedLog): string {
   const delimiter = delimiterOf(log)
   const columns = headerOf(log, delimiter).map((name) => `${literal(name)}: 'VARCHAR'`)
-  return `SELECT * FROM read_csv(${pathLiteral(log.read)}, header = true, auto_detect = false,
-    columns = {${columns.join(', ')}}, delim = ${literal(delimiter)}, quote = '"',
-    escape = '"', max_line_size = ${longestLine}, ${withoutFolders}, ${csvErrors})`
+  const rows = fileSql(
+    'read_csv',
+    log.read,
+    ...['header = true', 'auto_detect = false', `columns = {${columns.join(', ')}}`],
+    ...[`delim = ${literal(delimiter)}`, `quote = '"'`, `escape = '"'`],
+    ...[`max_line_size = ${longestLine}`, csvErrors],
+  )
+  return `SELECT * FROM ${rows}`
 }
 
 /** Each line is one JSON text, `full_text`, and the values of its mapped places are a list, `v`. */
@@ -98,17 +103,20 @@ const longestBlank = 256
 
 /** SQL for the lines of a JSON array, or of a file with one JSON text a line, each with the values of these places. */
 function jsonLinesSql(read: string, pointers: readonly string[]): string {
-  const path = pathLiteral(read)
   const places = `[${pointers.map(literal).join()}]`
   if (isOneList(read)) {
     return `SELECT json::VARCHAR AS full_text, json_extract_string(json, ${places}) AS v
-      FROM read_json_objects(${path}, format = 'array', maximum_object_size = ${longestLine})`
+      FROM ${fileSql('read_json_objects', read, "format = 'array'", `maximum_object_size = ${longestLine}`)}`
   }
   // The CSV reader takes each line as one column: a delimiter that no line holds, no quotes, no escapes.
-  return `SELECT full_text, TRY(json_extract_string(full_text, ${places})) AS v
-    FROM read_csv(${path}, columns = {'full_text': 'VARCHAR'}, delim = '\x01\x02', quote = '',
-      escape = '', header = false, auto_detect = false, strict_mode = false,
-      null_padding = true, max_line_size = ${longestLine}, ${withoutFolders}, ${csvErrors})
+  const lines = fileSql(
+    'read_csv',
+    read,
+    ...["columns = {'full_text': 'VARCHAR'}", "delim = '\x01\x02'", "quote = ''", "escape = ''"],
+    ...['header = false', 'auto_detect = false', 'strict_mode = false', 'null_padding = true'],
+    ...[`max_line_size = ${longestLine}`, csvErrors],
+  )
+  return `SELECT full_text, TRY(json_extract_string(full_text, ${places})) AS v FROM ${lines}
     WHERE strlen(full_text) > ${longestBlank} OR trim(full_text) <> ''`
 }
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { literal, parquetSql } from '../literal.ts'
+import { fileSql, literal } from '../literal.ts'
 import type { Session } from '../session/session.ts'
 import { knownFormats } from './formats/list.ts'
 
@@ -14,14 +14,14 @@ export async function parquetText(
   { file, scratch, isMapped }: { file: string; scratch: string; isMapped: boolean },
 ): Promise<string | null> {
   const columns = await session
-    .rows<{ column_name: string }>(`DESCRIBE SELECT * FROM ${parquetSql(file)}`)
+    .rows<{ column_name: string }>(`DESCRIBE SELECT * FROM ${fileSql('read_parquet', file)}`)
     // A damaged file gets its error from the reader of all logs.
     .catch(() => [])
   const has = (name: string) => columns.some((column) => column.column_name === name)
   if (!isMapped && !knownFormats.some((format) => format.recognises(has, ''))) return null
   const path = join(scratch, 'parquet.jsonl')
   await session.execute(
-    `COPY (SELECT COLUMNS(*)::VARCHAR FROM ${parquetSql(file)}) TO ${literal(path)} (FORMAT json)`,
+    `COPY (SELECT COLUMNS(*)::VARCHAR FROM ${fileSql('read_parquet', file)}) TO ${literal(path)} (FORMAT json)`,
   )
   return path
 }

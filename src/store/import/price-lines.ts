@@ -2,7 +2,7 @@ import { closeSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { kindsSql } from '../../measure/usage/quantities.ts'
 import type { KindCounts } from '../../tokens/kinds.ts'
-import { literal, pathLiteral, withoutFolders } from '../literal.ts'
+import { fileSql, literal } from '../literal.ts'
 import type { Session } from '../session/session.ts'
 import { stagedCredits } from './staged-credits.ts'
 import { storeColumns } from './staged-lines.ts'
@@ -69,7 +69,7 @@ export async function priceLines(
     await storeColumns(session, ['credits_wide', 'priced_by'])
     await session.execute(
       `UPDATE staging.stored AS lines SET credits_wide = costs.cost, priced_by = ${literal(prices.name)}
-       FROM read_csv(${pathLiteral(file)}, header = false, ${withoutFolders}, columns = {'line': 'BIGINT', 'cost': 'DECIMAL(38,18)'}) AS costs
+       FROM ${fileSql('read_csv', file, 'header = false', "columns = {'line': 'BIGINT', 'cost': 'DECIMAL(38,18)'}")} AS costs
        WHERE lines.rowid = costs.line`,
     )
   }

@@ -30,6 +30,15 @@ test('RATE-20: more tokens than the limit fail, and fewer than none', async () =
   })
 })
 
+test('RATE-20: a part of a token breaks no limit, and a limit of 0 or below is none', async () => {
+  const parts = [shown(0, 10_000.4), shown(1, -0.4)]
+  expect(await verdictOver('RATE-20', parts, { contract })).toMatchObject({ verdict: 'pass' })
+  const none = [0, -1].map((tokenLimit, slot) => attempt(slot, { tokenLimit, tokenRemaining: 500 }))
+  expect(await verdictOver('RATE-20', none, { contract })).toMatchObject({
+    verdict: 'not-observed',
+  })
+})
+
 test('RATE-20: a contract without a limit of tokens does not promise it', async () => {
   expect(await verdictOver('RATE-20', [shown(0, -5)])).toEqual({
     verdict: 'not-promised',

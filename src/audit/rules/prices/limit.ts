@@ -1,6 +1,7 @@
 import { type BalanceTerms, valuesOf } from '../../../contract/prices.ts'
 import { compare, multiply, one, rational } from '../../../money/rational.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
+import { countWhile } from '../../../user/count-below.ts'
 import { amountOf } from '../../evidence/prices/answer-json.ts'
 import { type PriceJudgements, priceJudgements } from '../../evidence/prices/judgements.ts'
 import {
@@ -51,7 +52,7 @@ export const price07: Rule = {
 while it serves requests that cost more than its last decimal. A spend above its limit
 (evidence.balance.limit, or max_budget or limit beside the value) that still serves requests ignores it, unless it began anew; so does one that
 the costs of the requests before had brought above it, which is inconclusive where the contract does not say how late a spend may be. A refusal that names its
-counter must name the spend that the service shows. What remains and what is used (evidence.balance.also) add up to the limit; without
+counter must name the spend that the service shows before or after it. A number with commas, which may be thousands or decimals, is not compared. What remains and what is used (evidence.balance.also) add up to the limit; without
 one, to the same on every page, and a rise of the sum may be a payment, a fall of what is used a new period. Only pages without a request near them count. A pass says what was compared; a spend without a limit is not.
 A limit that is no number, such as \`1,000\`, makes it inconclusive; one below 0 is none.
 It cannot know a limit that neither the contract nor the service states.`,
@@ -169,12 +170,13 @@ function spendsOf(found: PriceJudgements, values: readonly Value[]) {
 }
 
 /** The last reading before a request and the first after it: later ones may be of a new period. */
-function besides(readings: readonly Reading[], { account, startMs }: PricedRequest) {
-  const own = readings.filter((each) => each.account === account)
-  return [
-    own.findLast((each) => each.untilMs <= startMs),
-    own.find((each) => each.untilMs > startMs),
-  ].filter((each) => each !== undefined)
+function besides(
+  readings: ReadonlyMap<string, readonly Reading[]>,
+  { account, startMs }: PricedRequest,
+) {
+  const own = readings.get(account) ?? []
+  const before = countWhile(own.length, (at) => own[at]!.untilMs <= startMs)
+  return own.slice(Math.max(0, before - 1), before + 1)
 }
 
 /** What refusals say was spent, and whether the service showed much less. */
@@ -182,14 +184,15 @@ function spendsOfRefusals(
   { refusals, prices: { currency, evidence } }: PriceJudgements,
   values: readonly Value[],
 ): readonly (Overrun & { readonly isOther: boolean })[] {
+  const spends = values.flatMap(({ each, readings }) =>
+    each.moves === 'up' ? Map.groupBy(readings, ({ account }) => account) : [],
+  )
   const times = evidence.balance?.times ?? one
   const patterns = namedSpends(currency.name)
   return refusals.flatMap(({ request, text }) => {
     const named = isOfMoney(text) ? patterns.flatMap((each) => each.exec(text)?.[1] ?? []) : []
     const amount = amountOf(named[0])
-    const near = values.flatMap(({ each, readings }) =>
-      each.moves === 'up' ? besides(readings, request) : [],
-    )
+    const near = spends.flatMap((each) => besides(each, request))
     const [most] = near.toSorted((a, b) => compare(b.value, a.value))
     if (amount === null || most === undefined) return []
     return [

@@ -12,7 +12,7 @@ export const rate18 = rateRule({
   needs: ['active', 'quiescence'],
   promised: ['bands', 'headers.rate_limit', 'headers.credits_remaining'],
   explain: `Looks at responses of one key with limits of the minute. If neighbouring responses have different
-rows, the balances of the trailing minute must contain an edge. A row that is a minute
+rows, the balances from the earlier one to the trailing minute of the later one must contain an edge. A row that is a minute
 behind its balance did not follow. If the balance is unknown (no credits header nearby), nothing is
 decided.`,
   decide({ byAccount }, { contract }) {

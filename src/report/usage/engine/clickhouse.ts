@@ -6,7 +6,7 @@ import { quantities } from '../../../measure/usage/quantities.ts'
 import type { ClickHouse, Parameters } from '../../../store/clickhouse/clickhouse.ts'
 import { writeLastFours } from '../../../store/clickhouse/last-fours.ts'
 import { firstOpenQuarter } from '../../../store/clickhouse/tables.ts'
-import { parquetSql } from '../../../store/literal.ts'
+import { fileSql } from '../../../store/literal.ts'
 import { quartersSql } from '../../../store/quarters/quarters.ts'
 import {
   type AccountScope,
@@ -146,7 +146,7 @@ async function fetched(
   try {
     const file = join(folder, 'answer.parquet')
     await write(file)
-    await take(parquetSql(file))
+    await take(fileSql('read_parquet', file))
   } finally {
     rmSync(folder, { recursive: true })
   }

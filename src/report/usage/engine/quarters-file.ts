@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { outcomes } from '../../../attempt/outcome.ts'
 import { quantities } from '../../../measure/usage/quantities.ts'
-import { identifier, literal, parquetSql, parquetsSql } from '../../../store/literal.ts'
+import { fileSql, identifier, literal, parquetsSql } from '../../../store/literal.ts'
 import type { Reader } from '../../../store/session/session.ts'
 import { userError } from '../../../user/user-error.ts'
 import { quartersEngine, type UsageEngine } from './engine.ts'
@@ -22,7 +22,7 @@ export const quartersFile = async (store: Reader, path: string): Promise<UsageEn
  */
 export async function quarterCells(store: Reader, path: string, named: string): Promise<string> {
   if (!existsSync(path)) throw userError.usage(`${named}: ${path}: no such file`)
-  const files = statSync(path).isDirectory() ? parquetsSql(path) : parquetSql(path)
+  const files = statSync(path).isDirectory() ? parquetsSql(path) : fileSql('read_parquet', path)
   const rowsOf = async (sql: string) => {
     try {
       return await store.rows<{ column_name: string; column_type: string }>(sql)
