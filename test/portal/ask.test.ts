@@ -42,8 +42,8 @@ async function askOf(support: string | null, claims = {}): Promise<string> {
 
 const whole = { tags: 'whole', timeout: 60_000 }
 const lines = [
-  'Thursday, November 19: €1.16 instead of about €0.20, mostly 9–10 AM.',
-  '“key 2”: nova at 4× its usual price',
+  'Thursday, Nov 19: €1.16 instead of about €0.20, mostly 9–10 AM.',
+  'Price of nova 4× (“key 2”)',
   'nova: €80.00 instead of €20.00 for a million tokens; usually no requests',
   '82.8% of that day’s cost: “key 2” with nova, 9–10 AM (UTC)',
   '€0.96 more than on a usual weekday: unusual price +€0.72 and more requests +€0.24',
@@ -92,7 +92,7 @@ test('a mail has one subject, keeps a plus of its address, and no sign that turn
   expect(href).toMatch(/^mailto:a%2Bb@example\.com\?/)
   expect(searchParams.getAll('subject')).toEqual(['P · A · November 18, 2026'])
   expect(searchParams.get('cc')).toBe('c+d@example.com')
-  expect(searchParams.get('body')).toContain('Key “a\ufffdb”: ')
+  expect(searchParams.get('body')).toContain('(key\u00a0“a\ufffdb”)')
 })
 
 test('where the contact is a page, the same text is copied', whole, async () => {

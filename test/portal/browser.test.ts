@@ -112,7 +112,7 @@ describe.skipIf(!canBrowse)(
         )
         // Each part that is tested here is there: why a day was dear, its mark, the reset of the budget, the run-out date.
         expect(await frame.locator('.state').textContent()).toMatch(
-          /: a single request of [\d.]+ credits at /,
+          /A single request of [\d.]+ credits at /,
         )
         for (const part of ['.b-why', '.b-reset', '.b-out', '.b-stroke', '#top-tag-2'])
           expect([part, await frame.locator(part).count()]).not.toEqual([part, 0])

@@ -69,26 +69,22 @@ const hour = (from: number, to: number) => ({
 const plain = (text: string) => text.replace(/[\u00a0\u202f]/g, ' ')
 
 test.each([
-  ['en', en, 'Wednesday, November 18: 200 credits instead of about 100, mostly 4–6 AM and 6–7 PM.'],
+  ['en', en, 'Wednesday, Nov 18: 200 credits instead of about 100, mostly 4–6 AM and 6–7 PM.'],
   [
     'en-GB',
     en,
-    'Wednesday 18 November: 200 credits instead of about 100, mostly 04:00–06:00 and 18:00–19:00.',
+    'Wednesday 18 Nov: 200 credits instead of about 100, mostly 04:00–06:00 and 18:00–19:00.',
   ],
-  [
-    'de',
-    de,
-    'Mittwoch, 18. November: 200 Credits statt etwa 100, vor allem 04–06 Uhr und 18–19 Uhr.',
-  ],
+  ['de', de, 'Mittwoch, 18. Nov.: 200 Credits statt etwa 100, vor allem 04–06 Uhr und 18–19 Uhr.'],
   [
     'fr',
     fr,
-    'Mercredi 18 novembre : 200 crédits au lieu d’environ 100, surtout 04 h–06 h et 18 h–19 h.',
+    'Mercredi 18 nov. : 200 crédits au lieu d’environ 100, surtout 04 h–06 h et 18 h–19 h.',
   ],
   [
     'es',
     es,
-    'El miércoles, 18 de noviembre: 200 créditos en lugar de unos 100, sobre todo de 4:00 a 6:00 y de 18:00 a 19:00.',
+    'El miércoles, 18 nov: 200 créditos en lugar de unos 100, sobre todo de 4:00 a 6:00 y de 18:00 a 19:00.',
   ],
   ['ja', ja, '11月18日水曜日：200クレジット（ふだんは約100）、主に4時～6時、18時～19時'],
 ] as const)('the hours of a dear day stand behind its amount, in %s', (locale, words, said) => {
@@ -124,12 +120,12 @@ test.each([
   expect(plain(headline)).toContain(` instead of about 100, ${said}.`)
 })
 
-test('a number of requests is of the hours above it, and the words beside a bar have who it was and the hours', () => {
+test('a number of requests says how many hours it is of, and the words beside a bar have who it was and the hours', () => {
   const requests = { of: 'requests', now: 57.2, usual: 9.9, amount: 90 } as const
   const of = { names: [key], spans: [hour(4, 6)], why: [requests] }
   const { why, details, lines } = dearWords(dearOf(of), speech)
   expect([why, details[0]].map((each) => plain(each!))).toEqual([
-    'Key “batch”, 4–6 AM: 5.7× requests',
+    '5.7× requests in 2 hours (key “batch”)',
     '57 requests in these hours instead of about 10',
   ])
   const rest = ['4–6 AM', '57 requests instead of about 10']
@@ -141,40 +137,40 @@ test('a number of requests is of the hours above it, and the words beside a bar 
   ).toEqual(rest)
   const none = dearWords(dearOf({ ...of, why: [{ ...requests, usual: 0 }] }), speech)
   expect([none.why, none.details[0]].map((each) => plain(each!))).toEqual([
-    'Key “batch”, 4–6 AM: 57 requests in these hours',
+    '57 requests in 2 hours (key “batch”)',
     'usually no requests',
   ])
   const few = dearWords(dearOf({ ...of, why: [{ ...requests, now: 2, usual: 1.5 }] }), speech)
   expect([few.why, few.details[0]].map((each) => plain(each!))).toEqual([
-    'Key “batch”, 4–6 AM: 1.3× requests',
+    '1.3× requests in 2 hours (key “batch”)',
     '2 requests in these hours instead of about 1.5',
   ])
   const whole = dearWords(dearOf({ ...of, spans: [] }), speech)
-  expect([whole.why, whole.details[0]]).toEqual([
-    'Key “batch”: 5.7× requests',
+  expect([whole.why, whole.details[0]].map((each) => plain(each!))).toEqual([
+    '5.7× requests (key “batch”)',
     '57 requests instead of about 10',
   ])
 })
 
 test.each([
   [
-    ...['en', en, 'Key “batch”: 5.7× requests, nova at 2× its usual price'],
+    ...['en', en, '5.7× requests, also price of nova 2× (key “batch”)'],
     '57 requests instead of about 10; nova: 20 instead of 10 credits for a million tokens',
   ],
   [
-    ...['de', de, 'Schlüssel „batch“: 5,7-mal so viele Anfragen, nova zum 2-fachen Preis'],
+    ...['de', de, '5,7-mal so viele Anfragen, dazu Preis von nova 2-fach (Schlüssel „batch“)'],
     '57 Anfragen statt etwa 10; nova: 20 statt 10 Credits für eine Million Tokens',
   ],
   [
-    ...['fr', fr, 'Clé « batch » : requêtes ×5,7, nova à 2 fois son prix habituel'],
+    ...['fr', fr, 'Requêtes ×5,7 et prix de nova ×2 (clé « batch »)'],
     '57 requêtes au lieu d’environ 10 ; nova : 20 au lieu de 10 crédits le million de jetons',
   ],
   [
-    ...['es', es, 'Clave «batch»: solicitudes ×5,7, nova a 2 veces su precio habitual'],
+    ...['es', es, 'Solicitudes ×5,7 y precio de nova ×2 (clave «batch»)'],
     '57 solicitudes en lugar de unas 10; nova: 20 en lugar de 10 créditos por un millón de tokens',
   ],
   [
-    ...['ja', ja, 'キー「batch」：リクエスト数がふだんの5.7倍、novaの単価がふだんの2倍'],
+    ...['ja', ja, 'リクエスト数がふだんの5.7倍、さらにnovaの単価がふだんの2倍（キー「batch」）'],
     'リクエスト57件、ふだんは約10件；nova：100万トークンあたり20、ふだんは10クレジット',
   ],
 ] as const)(
@@ -190,7 +186,7 @@ test.each([
       `<strong>${text}</strong>`,
     )
     expect(plain(page)).toContain(`<small>${figures}</small>`)
-    const short = plain(words['why.price.short']).replace('{model}', 'nova').replace('{times}', '2')
+    const short = plain(words['why.price.model']).replace('{model}', 'nova').replace('{times}', '2')
     expect([unexplained, plain(lines[2]!)]).toEqual([words['why.unknown'], short])
   },
 )
@@ -200,28 +196,28 @@ const twice = { of: 'requests', now: 17, usual: 8, amount: 90 } as const
 test.each([
   [
     ...['en', en, '2.1× requests, from several keys'],
-    ...['4–6 AM: 2.1× requests, from several keys'],
-    'Key “batch”: 2.1× requests, spread over the day',
+    ...['2.1× requests in 2 hours, from several keys'],
+    '2.1× requests, spread over the day (key “batch”)',
   ],
   [
     ...['de', de, '2,1-mal so viele Anfragen, von mehreren Schlüsseln'],
-    '04–06 Uhr: 2,1-mal so viele Anfragen, von mehreren Schlüsseln',
-    'Schlüssel „batch“: 2,1-mal so viele Anfragen, über den Tag verteilt',
+    '2,1-mal so viele Anfragen in 2 Stunden, von mehreren Schlüsseln',
+    '2,1-mal so viele Anfragen, über den Tag verteilt (Schlüssel „batch“)',
   ],
   [
     ...['fr', fr, 'Requêtes ×2,1, de plusieurs clés'],
-    ...['04 h–06 h : requêtes ×2,1, de plusieurs clés'],
-    'Clé « batch » : requêtes ×2,1, sur toute la journée',
+    ...['Requêtes ×2,1 en 2 heures, de plusieurs clés'],
+    'Requêtes ×2,1, sur toute la journée (clé « batch »)',
   ],
   [
     ...['es', es, 'Solicitudes ×2,1, de varias claves'],
-    'De 4:00 a 6:00: solicitudes ×2,1, de varias claves',
-    'Clave «batch»: solicitudes ×2,1, a lo largo del día',
+    'Solicitudes ×2,1 en 2 horas, de varias claves',
+    'Solicitudes ×2,1, a lo largo del día (clave «batch»)',
   ],
   [
     ...['ja', ja, 'リクエスト数がふだんの2.1倍、複数のキーから'],
-    '4時～6時：リクエスト数がふだんの2.1倍、複数のキーから',
-    'キー「batch」：リクエスト数がふだんの2.1倍、一日全体に分散',
+    '2時間でリクエスト数がふだんの2.1倍、複数のキーから',
+    'リクエスト数がふだんの2.1倍、一日全体に分散（キー「batch」）',
   ],
 ] as const)(
   'a day of which no key or no hour stands out says so behind its causes, in %s',
@@ -262,77 +258,89 @@ test('of a day with nothing known, that no key or hour stands out is the reason'
 })
 
 test.each([
-  ['en', en, 'Key “batch”: nova-large instead of nova-mini'],
-  ['de', de, 'Schlüssel „batch“: nova-large statt nova-mini'],
-  ['fr', fr, 'Clé « batch » : nova-large au lieu de nova-mini'],
-  ['es', es, 'Clave «batch»: nova-large en lugar de nova-mini'],
-  ['ja', ja, 'キー「batch」：nova-large（ふだんはnova-mini）'],
-] as const)('a dearer model is said by the names of both, in %s', (locale, words, said) => {
-  const speechIn = speechOf(words, { ...zone, locale })
-  const model = { of: 'model', model: 'nova-large', instead: 'nova-mini', amount: 60 } as const
-  const whyIn = (of: Partial<typeof model> | { instead: null }, names = [key]) =>
-    plain(dearWords(dearOf({ names, why: [{ ...model, ...of }] }), speechIn).why)
-  expect(whyIn({})).toBe(said)
-  // A name has no capital of its own.
-  expect(whyIn({}, [])).toMatch(/^nova-large/)
-  const saidAlone = plain(words['why.with'])
-    .replace('{cause}', words['why.dearer'])
-    .replace('{figures}', 'nova-large')
-  expect(whyIn({ instead: null }).endsWith(saidAlone)).toBe(true)
-})
+  [
+    ...['en', en, 'More expensive model: nova-large (key “batch”)'],
+    'nova-large instead of nova-mini',
+  ],
+  ['de', de, 'Teureres Modell: nova-large (Schlüssel „batch“)', 'nova-large statt nova-mini'],
+  ['fr', fr, 'Modèle plus cher : nova-large (clé « batch »)', 'nova-large au lieu de nova-mini'],
+  ['es', es, 'Modelo más caro: nova-large (clave «batch»)', 'nova-large en lugar de nova-mini'],
+  ['ja', ja, 'より高いモデル：nova-large（キー「batch」）', 'nova-large（ふだんはnova-mini）'],
+] as const)(
+  'a dearer model is said to be one, and what was used before is a figure, in %s',
+  (locale, words, said, figures) => {
+    const speechIn = speechOf(words, { ...zone, locale })
+    const model = { of: 'model', model: 'nova-large', instead: 'nova-mini', amount: 60 } as const
+    const wordsOf = (of: { instead?: null }) =>
+      dearWords(dearOf({ names: [key], why: [{ ...model, ...of }] }), speechIn)
+    expect([wordsOf({}).why, wordsOf({}).details[0]!].map(plain)).toEqual([said, figures])
+    // Nothing else was used before: its name stands once.
+    const alone = wordsOf({ instead: null })
+    expect(plain(alone.why)).toBe(said)
+    expect(alone.details).toHaveLength(2)
+    expect(alone.details.join()).not.toContain('nova-large')
+  },
+)
 
 test.each([
   [
-    ...['en', en, 'Nova-large', 'Key “batch”: nova-large at 2.1× its usual price'],
-    ...['nova-large instead of nova-mini', ', 5.7× requests', 'nova-large at 2.1× its usual price'],
+    ...['en', en, 'Price of nova-large 2.1× (key “batch”)', 'nova-large instead of nova-mini'],
+    'Price of nova-large 2.1×, also more expensive model (key “batch”)',
+    'More expensive model, also price of nova-large 2.1× (key “batch”)',
+    ...['Price of nova-large 2.1×, also 5.7× requests (key “batch”)', 'Price of nova-large 2.1×'],
   ],
   [
-    ...['de', de, 'Nova-large', 'Schlüssel „batch“: nova-large zum 2,1-fachen Preis'],
-    ...[
-      'nova-large statt nova-mini',
-      ', 5,7-mal so viele Anfragen',
-      'nova-large: 2,1-facher Preis',
-    ],
+    ...['de', de, 'Preis von nova-large 2,1-fach (Schlüssel „batch“)'],
+    'nova-large statt nova-mini',
+    'Preis von nova-large 2,1-fach, dazu teureres Modell (Schlüssel „batch“)',
+    'Teureres Modell, dazu Preis von nova-large 2,1-fach (Schlüssel „batch“)',
+    'Preis von nova-large 2,1-fach, dazu 5,7-mal so viele Anfragen (Schlüssel „batch“)',
+    'Preis von nova-large 2,1-fach',
   ],
   [
-    ...['fr', fr, 'Nova-large', 'Clé « batch » : nova-large à 2,1 fois son prix habituel'],
-    ...['nova-large au lieu de nova-mini', ', requêtes ×5,7', 'nova-large : prix × 2,1'],
+    ...['fr', fr, 'Prix de nova-large ×2,1 (clé « batch »)', 'nova-large au lieu de nova-mini'],
+    'Prix de nova-large ×2,1 et modèle plus cher (clé « batch »)',
+    'Modèle plus cher et prix de nova-large ×2,1 (clé « batch »)',
+    ...['Prix de nova-large ×2,1 et requêtes ×5,7 (clé « batch »)', 'Prix de nova-large ×2,1'],
   ],
   [
-    ...['es', es, 'Nova-large', 'Clave «batch»: nova-large a 2,1 veces su precio habitual'],
-    ...['nova-large en lugar de nova-mini', ', solicitudes ×5,7', 'nova-large: precio × 2,1'],
+    ...['es', es, 'Precio de nova-large ×2,1 (clave «batch»)', 'nova-large en lugar de nova-mini'],
+    'Precio de nova-large ×2,1 y modelo más caro (clave «batch»)',
+    'Modelo más caro y precio de nova-large ×2,1 (clave «batch»)',
+    'Precio de nova-large ×2,1 y solicitudes ×5,7 (clave «batch»)',
+    'Precio de nova-large ×2,1',
   ],
   [
-    ...['ja', ja, 'Nova-large', 'キー「batch」：nova-largeの単価がふだんの2.1倍'],
-    ...[
-      'nova-large（ふだんはnova-mini）',
-      '、リクエスト数がふだんの5.7倍',
-      'nova-largeの単価が2.1倍',
-    ],
+    ...['ja', ja, 'nova-largeの単価がふだんの2.1倍（キー「batch」）'],
+    'nova-large（ふだんはnova-mini）',
+    'nova-largeの単価がふだんの2.1倍、さらにより高いモデル（キー「batch」）',
+    'より高いモデル、さらにnova-largeの単価がふだんの2.1倍（キー「batch」）',
+    'nova-largeの単価がふだんの2.1倍、さらにリクエスト数がふだんの5.7倍（キー「batch」）',
+    'nova-largeの単価がふだんの2.1倍',
   ],
 ] as const)(
   'a price that nothing explains says whose it is and how many times the usual one, in %s',
-  (locale, words, capital, said, too, more, short) => {
+  (locale, words, said, instead, withModel, afterModel, withRequests, short) => {
     const speechIn = speechOf(words, { ...zone, locale })
     const dearer = { ...price(60), model: 'nova-large', now: 2.1e-5 }
-    const model = { of: 'model', model: 'nova-large', instead: 'nova-mini', amount: 50 } as const
-    const whyIn = (...why: DearDay['cause']['why']) =>
-      plain(dearWords(dearOf({ names: [key], why }), speechIn).why)
+    const model = { of: 'model', model: 'nova-large', instead: 'nova-mini', amount: 40 } as const
+    const wordsOf = (...why: DearDay['cause']['why']) =>
+      dearWords(dearOf({ names: [key], why }), speechIn)
+    const whyIn = (...why: DearDay['cause']['why']) => plain(wordsOf(...why).why)
     expect(whyIn(dearer)).toBe(said)
-    // That it is in the place of another model is among the figures of its price.
+    // A model that is dearer by itself, too, has its name once.
+    expect(whyIn({ ...dearer, amount: 59 }, model)).toBe(withModel)
+    expect(whyIn({ ...model, amount: 70 }, dearer)).toBe(afterModel)
     for (const both of [
       [dearer, model],
       [{ ...model, amount: 70 }, dearer],
-    ]) {
-      const { why, details } = dearWords(dearOf({ names: [key], why: both }), speechIn)
-      expect(plain(why)).toBe(said)
-      expect(plain(details[0]!)).toContain(too)
-    }
+    ])
+      expect(plain(wordsOf(...both).details[0]!)).toContain(instead)
     const requests = { of: 'requests', now: 57, usual: 10, amount: 40 } as const
-    expect(whyIn({ ...dearer, amount: 45 }, requests)).toBe(`${said}${more}`)
+    expect(whyIn({ ...dearer, amount: 45 }, requests)).toBe(withRequests)
     // A name has no capital of its own, in the sentence and beside the bar.
     const alone = dearWords(dearOf({ why: [dearer] }), speechIn)
-    expect(alone.why).not.toContain(capital)
+    expect(alone.why).not.toContain('Nova-large')
     expect(plain(alone.lines[0]!)).toBe(short)
   },
 )
@@ -351,34 +359,42 @@ test('a price of a model that the token does not show has no name, and its figur
 })
 
 test.each([
-  [49, 'nova-large instead of nova-mini; 5.7× requests'],
-  [50, 'nova-large instead of nova-mini'],
+  [59, 'More expensive model: nova-large, also 5.7× requests'],
+  [60, 'More expensive model: nova-large'],
 ])('a cause of %s of 100 beyond a usual day and the next one: %s', (amount, said) => {
   const model = { of: 'model', model: 'nova-large', instead: 'nova-mini', amount } as const
   const requests = { of: 'requests', now: 57, usual: 10, amount: 45 } as const
   const { why, details } = dearWords(dearOf({ why: [model, requests] }), speech)
   // What is left out is in the figures, and so it is in the sum.
-  expect([why, details[0]]).toEqual([said, '57 requests instead of about 10'])
+  expect([why, details[0]]).toEqual([
+    said,
+    'nova-large instead of nova-mini; 57 requests instead of about 10',
+  ])
   expect(details.at(-1)).toContain('more requests\u00a0+45')
   // What nothing explains is never left out.
   expect(dearWords(dearOf({ why: [model, price(45)] }), speech).why).toBe(
-    'nova-large instead of nova-mini; nova at 2× its usual price',
+    'More expensive model: nova-large, also price of nova 2×',
   )
 })
 
 const single = { atUs: utc(2026, 11, 18, 16, 23), amount: '160' }
 
 test.each([
-  ['en', en, 'Key “batch”: a single request of 160 credits at 4:23 PM', 'A single request'],
+  ['en', en, 'A single request of 160 credits at 4:23 PM (key “batch”)', 'A single request'],
   [
     'de',
     de,
-    'Schlüssel „batch“: eine einzige Anfrage mit 160 Credits um 16:23',
+    'Eine einzige Anfrage mit 160 Credits um 16:23 (Schlüssel „batch“)',
     'Eine einzige Anfrage',
   ],
-  ['fr', fr, 'Clé « batch » : une seule requête de 160 crédits à 16:23', 'Une seule requête'],
-  ['es', es, 'Clave «batch»: una sola solicitud de 160 créditos a las 16:23', 'Una sola solicitud'],
-  ['ja', ja, 'キー「batch」：16:23のリクエスト1件で160クレジット', 'リクエスト1件'],
+  ['fr', fr, 'Une seule requête de 160 crédits à 16:23 (clé « batch »)', 'Une seule requête'],
+  [
+    'es',
+    es,
+    'Una sola solicitud de 160 créditos a las 16:23 (clave «batch»)',
+    'Una sola solicitud',
+  ],
+  ['ja', ja, '16:23のリクエスト1件で160クレジット（キー「batch」）', 'リクエスト1件'],
 ] as const)(
   'a single request that is most of a day is the reason, with a link to its hour, in %s',
   (locale, words, said, short) => {
@@ -405,7 +421,7 @@ test('what is to press stands behind the figures', () => {
   const contact = { support: 'mailto:help@example.com', product: 'API', label: 'A' }
   const page = renderState(dataOf(dearOf({ why: [price(60)] })), speech, contact).text
   const places = [
-    'its usual price',
+    'Price of',
     'for a million tokens',
     'more than on a usual',
     'is not known',
@@ -416,8 +432,8 @@ test('what is to press stands behind the figures', () => {
 })
 
 test.each([
-  [1.19, 'Nova-large instead of nova-mini'.replace('N', 'n')],
-  [1.2, 'nova-large instead of nova-mini; 1.2× requests'],
+  [1.19, 'More expensive model: nova-large'],
+  [1.2, 'More expensive model: nova-large, also 1.2× requests'],
 ])('requests that are %s times the usual ones beside another cause: %s', (times, said) => {
   const model = { of: 'model', model: 'nova-large', instead: 'nova-mini', amount: 49 } as const
   const requests = { of: 'requests', now: 100 * times, usual: 100, amount: 30 } as const
@@ -453,9 +469,9 @@ test.each([
   [
     'fr',
     fr,
-    'Jour le plus cher :',
-    'Jour le plus cher (EUR) :',
-    'Jour au plus gros usage :',
+    'Pic de coût :',
+    'Pic de coût (EUR) :',
+    'Pic d’usage :',
     'Inhabituel :',
     'Aussi inhabituel :',
     'Montant connu le plus élevé :',
@@ -565,7 +581,7 @@ test('a name that is also a word of the reason moves no figure of it', () => {
   const dear = dearOf({ names: [{ ...key, name }], why: [tokens, price(40)] })
   const { why, details } = dearWords(dear, speech)
   expect([why, details[0]]).toEqual([
-    `Key “${name}”: 5× tokens per request, nova at 2× its usual price`,
+    `5× tokens per request, also price of nova 2× (key “${name}”)`,
     '500 tokens per request instead of 100; nova: 20 instead of 10 credits for a million tokens',
   ])
 })
@@ -651,14 +667,14 @@ test('an amount in question is that of the days of the month alone, of all of th
       .replace(/[\u00a0\u202f]/g, ' ')
   expect(underIn(speech, october!)).not.toContain('explain')
   const said = underIn(speech, october!, early!, late!)
-  expect(said).toContain('>incl. €30.50 at an unusual price<')
+  expect(said).toContain('>€30.50 above usual price<')
   // One amount is to pay: no other one stands beside it.
   expect(said).not.toContain('without')
   for (const [locale, words, part] of [
-    ['de', de, 'davon 30,50 € zu ungewöhnlichem Preis'],
-    ['fr', fr, 'dont 30,50 € à un prix inhabituel'],
-    ['es', es, 'incluye 30,50 € a un precio inusual'],
-    ['ja', ja, 'うち€30.50はいつもと違う単価'],
+    ['de', de, '30,50 € über üblichem Preis'],
+    ['fr', fr, '30,50 € au-dessus du prix habituel'],
+    ['es', es, '30,50 € sobre el precio habitual'],
+    ['ja', ja, 'ふだんの単価より€30.50多い'],
   ] as const)
     expect(underIn(speechOf(words, { ...zone, locale }), early!, late!)).toContain(part)
 })

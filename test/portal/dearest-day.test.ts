@@ -57,19 +57,19 @@ const whole = { tags: 'whole', timeout: 60_000 }
 test.each([
   [
     'en',
-    '✓ No unusual day. Most expensive: Tuesday, November 24: €8.50, within the usual range. Show this day',
+    '✓ No unusual day. Most expensive: Tuesday, Nov 24: €8.50, within the usual range. Show this day',
   ],
   [
     'de',
-    '✓ Kein ungewöhnlicher Tag. Teuerster: Dienstag, 24. November: 8,50 €, im üblichen Rahmen. Diesen Tag zeigen',
+    '✓ Kein ungewöhnlicher Tag. Teuerster: Dienstag, 24. Nov.: 8,50 €, im üblichen Rahmen. Diesen Tag zeigen',
   ],
   [
     'fr',
-    '✓ Aucun jour inhabituel. Le plus cher : mardi 24 novembre : 8,50 €, dans la fourchette habituelle. Voir ce jour',
+    '✓ Aucun jour inhabituel. Le plus cher : mardi 24 nov. : 8,50 €, dans la fourchette habituelle. Voir ce jour',
   ],
   [
     'es',
-    '✓ Ningún día inusual. El más caro: el martes, 24 de noviembre: 8,50 €, dentro de lo habitual. Ver este día',
+    '✓ Ningún día inusual. El más caro: el martes, 24 nov: 8,50 €, dentro de lo habitual. Ver este día',
   ],
   [
     'ja',
@@ -87,10 +87,10 @@ test(
   whole,
   async () => {
     expect(textOf(stateOf(await pageOf('steady')))).toContain(
-      'Most expensive: Tuesday, November 24: €7.00 instead of about €5.12. Show this day',
+      'Most expensive: Tuesday, Nov 24: €7.00 instead of about €5.12. Show this day',
     )
     expect(textOf(stateOf(await pageOf('credits')))).toContain(
-      'No unusual day. Most used on Tuesday, November 24: 8.5 credits, within the usual range.',
+      'No unusual day. Most used on Tuesday, Nov 24: 8.5 credits, within the usual range.',
     )
   },
 )
@@ -113,10 +113,10 @@ test(
   whole,
   async () => {
     const partly = textOf(stateOf(await pageOf('partly')))
-    expect(partly).toContain('Highest known amount: Tuesday, November 24: €8.50')
+    expect(partly).toContain('Highest known amount: Tuesday, Nov 24: €8.50')
     expect(partly).not.toMatch(/No unusual day|Most expensive/)
     const few = textOf(stateOf(await pageOf('few')))
-    expect(few).toContain('Most expensive day: Tuesday, November 3: €3.00')
+    expect(few).toContain('Most expensive day: Tuesday, Nov 3: €3.00')
     expect(few).not.toMatch(/usual/)
   },
 )
@@ -128,8 +128,8 @@ test(
     const page = await pageOf('two')
     const state = textOf(stateOf(page))
     const places = [
-      '✓ EUR: no unusual day. Most expensive: Tuesday, November 24: €8.50, within the usual range.',
-      '! Most expensive day (USD): Wednesday, November 4: $90.00 instead of about $6.90.',
+      '✓ EUR: no unusual day. Most expensive: Tuesday, Nov 24: €8.50, within the usual range.',
+      '! Most expensive day (USD): Wednesday, Nov 4: $90.00 instead of about $6.90.',
     ].map((said) => state.indexOf(said))
     expect(places).toEqual(places.toSorted((a, b) => a - b))
     expect(places).not.toContain(-1)
@@ -150,8 +150,8 @@ test(
   whole,
   async () => {
     const state = textOf(stateOf(await pageOf('weekend')))
-    expect(state).toContain('! Unusual: Saturday, November 7')
-    expect(state).toContain('✓ Most expensive day: Tuesday, November 24: €')
+    expect(state).toContain('! Unusual: Saturday, Nov 7')
+    expect(state).toContain('✓ Most expensive day: Tuesday, Nov 24: €')
     expect(state).not.toContain('No unusual day')
   },
 )

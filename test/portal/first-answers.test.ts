@@ -114,7 +114,7 @@ test('an account that has credits is told that nothing is to pay, and no other a
   tags: 'whole',
   timeout: 60_000,
 }, async () => {
-  const said = 'To pay for November nothing already paid with your prepaid credits'
+  const said = 'To pay for November nothing covered by your credits'
   const held = (credits: number) =>
     `accounts: { a: { grants: [{ name: Pack, credits: ${credits} }] } }\n`
   // Of 2,000 credits, 351 requests of 4 are used.
@@ -131,10 +131,10 @@ test('an account that has credits is told that nothing is to pay, and no other a
   expect(figuresOf(await pageOf(even(), ''))).not.toContain(said)
   expect(figuresOf(await pageOf(even({ unit: 'EUR' }), ''))).not.toContain(said)
   for (const [locale, ...words] of [
-    ['de', 'nichts schon bezahlt mit Ihren Credits', 'bis zum 30. Nov.'],
-    ['fr', 'rien déjà payé avec vos crédits prépayés', 'd’ici le 30 nov.'],
-    ['es', 'nada ya pagado con sus créditos prepagados', 'hasta el 30 nov'],
-    ['ja', '前払いのクレジットでお支払い済みです', '11月30日までに約'],
+    ['de', 'nichts durch Ihre Credits gedeckt', 'bis zum 30. Nov.'],
+    ['fr', 'rien couvert par vos crédits', 'd’ici le 30 nov.'],
+    ['es', 'nada cubierto por sus créditos', 'hasta el 30 nov'],
+    ['ja', 'クレジットでまかなわれます', '11月30日までに約'],
   ]) {
     const figures = figuresOf(
       await pageOf(even(), held(2000).replace('grants', `locale: ${locale}, grants`)),
@@ -165,7 +165,7 @@ test('a dear day says what it came from, and how many requests and tokens it had
   const state = stateOf(await pageOf([...even(), ...dear], ''))
   // 16 requests with 10 * 210 + 6 * 30 tokens: 142.5 in each, of 30 on other days.
   expect(state).toContain(
-    'Friday, November 20: 304 credits instead of about 24, mostly 9–11 AM. Show this day 6.5× tokens per request 194 tokens per request instead of 30 ',
+    'Friday, Nov 20: 304 credits instead of about 24, mostly 9–11 AM. Show this day 6.5× tokens per request 194 tokens per request instead of 30 ',
   )
 })
 

@@ -114,11 +114,11 @@ test('the first screen says why a day was dear, and by which model and key', {
   )
   const state = textOf(part(page, /<section class="state/))
   expect(state).toMatch(
-    /Wednesday, November 25: €[\d.]+ instead of about €\d+(?:\.\d+)?, (?:mostly|all of it) [\d, APMand–]+\. Show this day “key \d”: orion-large at \d+× its usual price orion-large: €[\d.,]+ instead of €[\d.,]+ for a million tokens .* (?:[\d.]+%|All) of that day’s cost: “key \d” with orion-large, /,
+    /Wednesday, Nov 25: €[\d.]+ instead of about €\d+(?:\.\d+)?, (?:mostly|all of it) [\d, APMand–]+\. Show this day Price of orion-large \d+× \(“key \d”\) orion-large: €[\d.,]+ instead of €[\d.,]+ for a million tokens .* (?:[\d.]+%|All) of that day’s cost: “key \d” with orion-large, /,
   )
   expect(page).toContain('href="?from=2026-11-25&#38;to=2026-11-26&#38;unit=EUR"')
   expect(textOf(part(page, /<dl class="figures answers">/))).toMatch(
-    / To pay for November about €\d+ incl\. €[\d.]+ at an unusual price likely €\d+ to €[\d,]+ An estimate, not an invoice\. Budget for November €[\d.]+ of €10,000\.00 resets on Dec 1 /,
+    / To pay for November about €\d+ €[\d.]+ above usual price likely €\d+ to €[\d,]+ An estimate, not an invoice\. Budget for November €[\d.]+ of €10,000\.00 resets on Dec 1 /,
   )
 })
 

@@ -127,7 +127,7 @@ test(
       `Over budget: 1,160 of 900 credits this month.`,
     ])
     expect(all).toBe(1160)
-    expect(plainOf(state)).toContain('Friday, November 20')
+    expect(plainOf(state)).toContain('Friday, Nov 20')
     const [first] = [...state.matchAll(/href="([^"]*)"[^>]*>([^<]*)</g)].map(([, href, text]) => [
       href!.replaceAll('&#38;', '&'),
       text,

@@ -201,7 +201,7 @@ describe('an account whose use went from dollars to euros', () => {
     const page = await ask('/page?unit=USD')
     const state = /<section class="state[\s\S]*?<\/section>/.exec(page)![0]
     expect(textOf(state)).toContain(
-      'Thursday, November 26: €33.00 instead of about €3.00. Show it Key “search”: a single request of €30.00 at 9:00 AM orion instead of lyra 90.9% of that day’s cost: key “search” with orion, 9–10 AM (UTC)',
+      'Thursday, Nov 26: €33.00 instead of about €3.00. Show it A single request of €30.00 at 9:00 AM (key “search”) orion instead of lyra 90.9% of that day’s cost: key “search” with orion, 9–10 AM (UTC)',
     )
     const [, query] = /href="(\?from=2026-11-26[^"]*)"/.exec(state)!
     const day = await ask(`/page${query!.replaceAll('&#38;', '&')}`)

@@ -31,17 +31,12 @@ export interface CauseWords {
   readonly figures: string
 }
 
-/** @param isOfHours whether a number of requests is of the hours that are said */
-export function figuresIn(
-  part: WhyPart,
-  unit: string,
-  isOfHours: boolean,
-  speech: Speech,
-): CauseWords {
+/** @param hours how many hours a number of requests is of; 0: of the whole day */
+export function figuresIn(part: WhyPart, unit: string, hours: number, speech: Speech): CauseWords {
   const { say, share, number } = speech
   switch (part.of) {
     case 'requests':
-      return requestsIn(part, isOfHours, speech)
+      return requestsIn(part, hours, speech)
     case 'tokens': {
       const [now, usual] = shown(part)
       const of = part.mostly === null ? 'why.length' : (`why.length.${part.mostly}` as const)
@@ -93,20 +88,18 @@ export function figuresIn(
 
 function requestsIn(
   part: WhyPart & { readonly of: 'requests' },
-  isOfHours: boolean,
+  hours: number,
   { say, number }: Speech,
 ): CauseWords {
+  const inHours = (cause: string) => (hours === 0 ? cause : say('why.inHours', { cause, hours }))
   const now = Math.round(part.now)
   // The usual number is a mean: a few requests are told to one decimal.
   const usual = part.usual < 5 ? Math.round(10 * part.usual) / 10 : Math.round(part.usual)
   if (usual === 0)
-    return {
-      text: say(isOfHours ? 'why.requests.none.at' : 'why.requests.none', { now }),
-      figures: say('why.none'),
-    }
+    return { text: inHours(say('why.requests.none', { now })), figures: say('why.none') }
   return {
-    text: say('why.requests', { times: roundTimes(now / usual) }),
-    figures: say(isOfHours ? 'why.count.at' : 'why.count', { now, usual: number(usual) }),
+    text: inHours(say('why.requests', { times: roundTimes(now / usual) })),
+    figures: say(hours === 0 ? 'why.count' : 'why.count.at', { now, usual: number(usual) }),
   }
 }
 
@@ -117,7 +110,7 @@ const shown = ({ now, usual }: { readonly now: number; readonly usual: number })
   [roughly(now), roughly(usual)] as const
 
 /** How many times the usual a cause is, of both as they are shown. */
-export function timesOf(part: WhyPart & { readonly now: number; readonly usual: number }): number {
+function timesOf(part: WhyPart & { readonly now: number; readonly usual: number }): number {
   const [now, usual] = shown(part)
   return roundTimes(now / usual)
 }

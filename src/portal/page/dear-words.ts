@@ -1,18 +1,19 @@
+import { hourUs } from '../../user/durations.ts'
 import type { DearDay } from '../figures/dear-day.ts'
 import type { CauseName, MainCause } from '../figures/main-cause.ts'
 import type { SingleRequest } from '../figures/single-request.ts'
 import type { WhyPart } from '../figures/why.ts'
-import { type CauseWords, figuresIn, mainParts, timesOf } from './cause-words.ts'
+import { type CauseWords, figuresIn, mainParts } from './cause-words.ts'
 import { isMoney } from './columns.ts'
-import { type Speech, withMinus } from './speech.ts'
+import { inOnePiece, type Speech, withMinus } from './speech.ts'
 
 /** A dear day in words. */
 export interface DearWords {
-  /** The day, its amount, what a usual day has, and its hours if most of it came in some and the reason does not say them. */
+  /** The day, its amount, what a usual day has, and its hours if most of it came in some. */
   readonly headline: string
   /** The day and its amount, as they stand after other words. */
   readonly start: string
-  /** Who, and the greatest cause, or two if that is less than half; empty if neither is known. */
+  /** The greatest cause, or two if that is not most of it, and who; empty if neither is known. */
   readonly why: string
   /** That nothing explains it, so it is to be asked about; empty if something does. */
   readonly unexplained: string
@@ -37,31 +38,26 @@ export function dearWords(dear: DearDay, speech: Speech): DearWords {
   const parts = mainParts(cause.why)
   const named = dear.request === null ? namedOf(parts, dear) : []
   const causes = parts.map((part) => ({
-    ...withModels(part, dear.unit, hours !== '', speech),
+    ...causeIn(part, parts, dear, speech),
     isNamed: named.includes(part),
   }))
-  // A number of requests is of these hours.
-  const isOfHours = hours !== '' && named.some(({ of }) => of === 'requests')
-  const why = reasonOf(
-    isOfHours ? (who === '' ? hours : say('dear.at', { names: who, times: hours })) : who,
-    dear.request !== null
-      ? [singleOf(dear.unit, dear.request, speech)]
-      : [
-          ...causes.flatMap(({ text, isNamed }) => (isNamed ? text : [])),
-          ...spreadOf(cause, causes.length > 0, speech),
-        ],
-    named.flatMap((part, at) => (isNames(part) ? [at, at + 1] : [])),
-    speech,
-  )
+  const why =
+    dear.request === null
+      ? reasonOf(
+          causes.flatMap(({ text, isNamed }) => (isNamed ? text : [])),
+          spreadOf(cause, causes.length > 0, speech),
+          who,
+          speech,
+        )
+      : byOf(singleOf(dear.unit, dear.request, speech), who, speech)
   const figures = causes
     .map(({ text, figures, isNamed }) => figures || (isNamed ? '' : text))
     .filter(Boolean)
   const isOf = (of: WhyPart['of']) => parts.some((part) => part.of === of)
   const whole = say('dear.usual', { dear: start, usual })
-  const saysTime = isOfHours || dear.request !== null
   return {
     headline: say('dear.end', {
-      dear: capital(saysTime ? whole : inHours(whole, dear, hours, speech)),
+      dear: capital(dear.request === null ? inHours(whole, dear, hours, speech) : whole),
     }),
     start,
     why: beginsWithName(why, named[0]) ? why : capital(why),
@@ -81,14 +77,13 @@ const singleOf = (unit: string, { amount, atUs }: SingleRequest, speech: Speech)
   speech.say('why.single', { amount: speech.amount(unit, amount), time: speech.clock(atUs) })
 
 /** A cause with so much of what a day has beyond a usual one is the reason alone. */
-const mostOfBeyond = 0.5
+const mostOfBeyond = 0.6
 
 /** The greatest cause alone if it is most of what a day has beyond a usual one: the figures have the other. A price that nothing explains is never left out. */
 function namedOf(parts: readonly WhyPart[], { amount, usual }: DearDay): readonly WhyPart[] {
-  const named = areOfOneModel(parts) ? parts.filter(({ of }) => of !== 'model') : parts
   const beyond = Number(amount) - usual
-  return named.filter(
-    (part, at) => at === 0 || isUnexplained(part) || named[0]!.amount < mostOfBeyond * beyond,
+  return parts.filter(
+    (part, at) => at === 0 || isUnexplained(part) || parts[0]!.amount < mostOfBeyond * beyond,
   )
 }
 
@@ -107,23 +102,22 @@ function inHours(dear: string, { amount, cause }: DearDay, hours: string, { say 
   return say(`dear.${how}`, { dear, hours })
 }
 
-/** Who made the causes, and these without a stop between them, but for those beside the names of two models. @param apart the places of those that a stop is before */
-function reasonOf(
-  who: string,
-  causes: readonly string[],
-  apart: readonly number[],
-  { say }: Speech,
-): string {
-  const why = causes.reduce((all, cause, at) => {
-    if (all === '') return cause
-    return apart.includes(at)
-      ? say('why.figures', { figures: all, next: cause })
-      : say('why.also', { causes: all, cause })
-  }, '')
-  return who === '' || why === '' ? why || who : say('why.of', { who, why })
+/** The causes, and behind them who they are of; who, and that nothing else stands out, if no cause is known. */
+function reasonOf(causes: readonly string[], spread: string, who: string, speech: Speech): string {
+  const { say } = speech
+  if (causes.length === 0)
+    return who === '' || spread === '' ? spread || who : say('why.of', { who, why: spread })
+  const why = causes.reduce((all, cause) => say('why.also', { causes: all, cause }))
+  return byOf(spread === '' ? why : say('why.spread', { causes: why, spread }), who, speech)
 }
 
-/** Whether a price that nothing explains is of the model that is used in the place of another one: the figures of the price have that, and the reason the price alone. */
+/** A name of up to so many letters is in one line. */
+const mostOfOneLine = 24
+
+const byOf = (why: string, who: string, { say }: Speech) =>
+  who === '' ? why : say('why.by', { why, who: who.length > mostOfOneLine ? who : inOnePiece(who) })
+
+/** Whether a price that nothing explains is of the model that is used in the place of another one: its name stands once. */
 const areOfOneModel = (parts: readonly WhyPart[]): boolean => {
   const [price] = parts.flatMap((part) => (part.of === 'price' ? part : []))
   return parts.some(
@@ -139,20 +133,23 @@ const areOfOneModel = (parts: readonly WhyPart[]): boolean => {
 const beginsWithName = (text: string, part: WhyPart | undefined) =>
   part !== undefined && 'model' in part && part.model !== null && text.startsWith(part.model)
 
-/** Whether a cause is said by the names of two models. */
-const isNames = (part: WhyPart | undefined) => part?.of === 'model' && part.instead !== null
-
-/** A cause with the names of its models, and its figures. */
-function withModels(part: WhyPart, unit: string, isOfHours: boolean, speech: Speech): CauseWords {
-  const cause = figuresIn(part, unit, isOfHours, speech)
-  if (part.of !== 'model' || cause.figures === '') return cause
+/** A cause as the sentence says it, with the name of a dearer model, and its figures. */
+function causeIn(
+  part: WhyPart,
+  parts: readonly WhyPart[],
+  { unit, cause }: DearDay,
+  speech: Speech,
+): CauseWords {
+  const words = figuresIn(part, unit, hoursIn(cause.spans), speech)
+  if (part.of !== 'model' || part.model === null || areOfOneModel(parts)) return words
   return {
-    text: isNames(part)
-      ? cause.figures
-      : speech.say('why.with', { cause: cause.text, figures: cause.figures }),
-    figures: '',
+    text: speech.say('why.model', { model: part.model }),
+    figures: part.instead === null ? '' : words.figures,
   }
 }
+
+const hoursIn = (spans: MainCause['spans']) =>
+  spans.reduce((sum, { fromUs, toUs }) => sum + (toUs - fromUs) / hourUs, 0)
 
 /** Two figures of the day itself, beside those of a cause, would be read as of the cause. */
 function linesOf(
@@ -171,30 +168,22 @@ function linesOf(
     const usual = speech.amounts(dear.unit).about(dear.usual)
     return [by, times, say('dear.instead', { usual })].filter(Boolean)
   }
-  const said = (part: WhyPart) => figuresIn(part, dear.unit, false, speech)
+  const said = (part: WhyPart) => figuresIn(part, dear.unit, 0, speech)
   // Of two causes, a price alone says before and after.
   const figuresOf = (part: WhyPart | undefined) =>
     part !== undefined && (part.of === 'price' || other === undefined) ? said(part).figures : ''
   return [
-    besideBar(first, said(first).text, speech),
+    besideBar(first, said(first).text),
     by,
     times,
     figuresOf(first),
-    other === undefined ? '' : shortOf(other, said(other).text, speech),
+    other === undefined ? '' : said(other).text,
     figuresOf(other),
   ].filter(Boolean)
 }
 
-/** A cause in the few words that have room beside a bar. */
-const shortOf = (part: WhyPart, text: string, { say }: Speech) =>
-  part.of === 'price' && part.model !== null
-    ? say('why.price.short', { model: part.model, times: timesOf(part) })
-    : text
-
-function besideBar(part: WhyPart, text: string, speech: Speech): string {
-  const short = shortOf(part, text, speech)
-  return beginsWithName(short, part) ? short : capital(short)
-}
+const besideBar = (part: WhyPart, text: string) =>
+  beginsWithName(text, part) ? text : capital(text)
 
 /** The key, else an own dimension, else the model; no model that has hours. */
 function whoOf({ names, spans }: MainCause, speech: Speech): string {
@@ -205,21 +194,21 @@ function whoOf({ names, spans }: MainCause, speech: Speech): string {
     : namesOf([first], speech)
 }
 
-/** The key that most is of, as usual; else that no single key or hour stands out: the last of the causes, or all that is known. */
+/** The key that most is of, as usual; else that no single key or hour stands out: the last of the causes, or all that is known; empty if there is one. */
 function spreadOf(
   { names, none, mostly }: MainCause,
   isBesideCauses: boolean,
   speech: Speech,
-): readonly string[] {
+): string {
   const { say } = speech
-  if (mostly !== null) return [say('mostly.key', { key: namesOf([mostly], speech) })]
+  if (mostly !== null) return say('mostly.key', { key: namesOf([mostly], speech) })
   // An own dimension is somebody.
   const isKey = none.includes('key') && !names.some(({ of }) => of !== 'model')
   const isHour = none.includes('hour')
-  if (!isKey && !isHour) return []
+  if (!isKey && !isHour) return ''
   // Beside causes, few words: a key is asked for before an hour.
-  if (isBesideCauses) return [say(isKey ? 'none.key' : 'none.hour')]
-  return [say(`none.${isKey && isHour ? 'both' : isKey ? 'key' : 'hour'}.stands`)]
+  if (isBesideCauses) return say(isKey ? 'none.key' : 'none.hour')
+  return say(`none.${isKey && isHour ? 'both' : isKey ? 'key' : 'hour'}.stands`)
 }
 
 const hoursOf = (spans: MainCause['spans'], { hours, list }: Speech) =>

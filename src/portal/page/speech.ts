@@ -99,7 +99,7 @@ export function speechOf(
   const days = inWords(new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: timezone }))
   const weekdays = inWords(
     new Intl.DateTimeFormat(locale, {
-      ...{ weekday: 'long', day: 'numeric', month: 'long', timeZone: timezone },
+      ...{ weekday: 'long', day: 'numeric', month: 'short', timeZone: timezone },
     }),
   )
   const dated = inWords(
@@ -241,7 +241,7 @@ export function speechOf(
 }
 
 /** No line breaks within it. */
-const inOnePiece = (text: string) => text.replaceAll(/[ \u202f\u2009]/g, '\u00a0')
+export const inOnePiece = (text: string) => text.replaceAll(/[ \u202f\u2009]/g, '\u00a0')
 
 /** The offset of a time whose clock shows the same an hour before or after; else empty. */
 function offsetMark(us: number, timezone: string): string {
