@@ -209,6 +209,26 @@ describe('an account whose use went from dollars to euros', () => {
     expect(textOf(/id="top-key">[\s\S]*?<\/section>/.exec(day)![0])).toContain('search €30.00')
   })
 
+  test('a file has all currencies, as the page has them, and says so in its name and where it is asked for', async () => {
+    const period = 'from=2026-11-01&to=2026-12-01'
+    for (const path of ['/v1/export', '/v1/export/requests']) {
+      const file = await service.ask(`${path}?${period}&format=jsonl`, await tokenOf('a'))
+      expect(file.headers.get('content-disposition')).toContain(
+        '-2026-11-01-2026-11-30-EUR-USD.jsonl',
+      )
+      const lines = (await file.text()).trimEnd().split('\n')
+      expect(new Set(lines.map((line) => JSON.parse(line).unit))).toEqual(new Set(['EUR', 'USD']))
+    }
+    const labelOf = async (query: string) =>
+      textOf(/<label>(Export[\s\S]*?)<select/.exec(await ask(`/page${query}`))![1]!).trim()
+    expect(await labelOf('?unit=USD')).toBe('Export (EUR, USD)')
+    // Of a period in one currency, neither says which.
+    const october = 'from=2026-10-01&to=2026-11-01'
+    const { headers } = await service.ask(`/v1/export?${october}`, await tokenOf('a'))
+    expect(headers.get('content-disposition')).toContain('-2026-10-01-2026-10-31.csv')
+    expect(await labelOf(`?${october}`)).toBe('Export')
+  })
+
   test('has in the table of every key what it used in each unit, and a total of each', async () => {
     const table = /id="top-key">[\s\S]*?<\/section>/.exec(await ask('/page'))![0]
     const rows = [...table.matchAll(/<tr>([\s\S]*?)<\/tr>/g)].map(([, row]) =>

@@ -54,7 +54,7 @@ function timesOf({ fromUs, toUs, timezone }: Period): readonly string[] {
  * The name of a file: what it has, of which account and period, and what was filtered.
  *
  * @param kind `usage` or `requests`
- * @param more such as the width of its bars
+ * @param more its units, if there are several, and such as the width of its bars
  */
 export function fileName(
   kind: string,
@@ -65,7 +65,7 @@ export function fileName(
 ): string {
   const filtered = filters.flatMap((name) => query[name].map((value) => `${name}-${value}`))
   const parts = [
-    ...[kind, plainOf(label), ...timesOf(period), ...more],
+    ...[kind, plainOf(label), ...timesOf(period), ...more.map(plainOf)],
     ...(filtered.length === 0 ? [] : [filterPart(filtered)]),
   ]
   return `${parts.filter(Boolean).join('-')}.${query.format}`

@@ -19,6 +19,7 @@ import {
 } from './export.ts'
 import { requestIdSql } from './request-id.ts'
 import { filtersAsked, noRequests } from './requests.ts'
+import { unitsOfFile } from './sums.ts'
 
 /**
  * Single requests and refunds of a period as a file, the oldest first. A file has a limited number of lines, and says where the next one begins:
@@ -67,13 +68,10 @@ export async function exportRequests(
     )
     const skipped = next?.us === begin.us ? begin.skip : 0
     return {
-      name: fileName(
-        'requests',
-        view,
-        whole,
-        query,
-        begin.part === 1 ? [] : [`part-${begin.part}`],
-      ),
+      name: fileName('requests', view, whole, query, [
+        ...(await unitsOfFile(asked, whole)),
+        ...(begin.part === 1 ? [] : [`part-${begin.part}`]),
+      ]),
       type: types[format],
       bytes: await written(session, sql, format, folder),
       next:

@@ -17,7 +17,7 @@ import { barsAsked, mostBarsOfFile } from '../api/period.ts'
 import type { parameters } from '../api/shapes.ts'
 import { readEntries } from './entries.ts'
 import { allDays, within } from './rows.ts'
-import { wholeQuery } from './sums.ts'
+import { unitsOfFile, wholeQuery } from './sums.ts'
 
 export interface ExportedFile {
   /** The cursor of the file that goes on; null if nothing does. */
@@ -79,7 +79,8 @@ export async function exportSums(
     FROM (${[isClosing ? `SELECT *, NULL::VARCHAR AS closed_month FROM (${lines})` : lines, ...later].join(' UNION ALL BY NAME ')})
     ORDER BY bar, type DESC, model, key, endpoint, outcome, ${tagGroups.map((each) => `"${each}", `).join('')}unit`
   const widths = query.bucket === 'day' ? [] : [query.bucket]
-  const name = fileName('usage', view, period, query, widths)
+  const units = await unitsOfFile(asked, period)
+  const name = fileName('usage', view, period, query, [...units, ...widths])
   const bytes = await inFolder((folder) => written(session, sql, format, folder))
   return { name, type: types[format], bytes, next: null }
 }

@@ -11,7 +11,7 @@ import {
 import { add, decimalText, readNumber } from '../../money/rational.ts'
 import { dayUs, hourUs } from '../../user/durations.ts'
 import { largest } from '../../user/extremes.ts'
-import { type Asked, exact } from '../api/asked.ts'
+import { type Asked, exact, shownFor } from '../api/asked.ts'
 import { Problem } from '../api/problem.ts'
 import type { Answers, Metric } from '../api/shapes.ts'
 import { allDays, type Rows, rowsCutAt, rowsOnce, within } from './rows.ts'
@@ -137,6 +137,30 @@ export async function unitsUsed(
         (a.unit < b.unit ? -1 : 1),
     )
     .map(({ unit, lastUs, firstUs }) => ({ unit, lastUs, firstUs }))
+}
+
+/** Those that a token shows amounts in: who may see costs and no credits sees the price of these alone. */
+export async function unitsShown(
+  { bearer, ...of }: Pick<Asked, 'session' | 'view' | 'bearer'>,
+  period: Pick<Period, 'fromUs' | 'toUs'>,
+): Promise<readonly UsedUnit[]> {
+  const { shows } = bearer
+  const found = await unitsUsed(of, period)
+  const priced = shows.has('cost') ? (of.view.moneyOf('0')?.currency ?? null) : null
+  const shown = found.flatMap((used) => {
+    const unit = used.unit === creditsUnit && !shows.has('credits') ? priced : used.unit
+    return unit === null || !shows.has(shownFor(unit)) ? [] : [{ ...used, unit }]
+  })
+  return shown.filter(({ unit }, at) => shown.findIndex((each) => each.unit === unit) === at)
+}
+
+/** The units of the use of a period, if there are several: a file has them all. */
+export async function unitsOfFile(
+  asked: Pick<Asked, 'session' | 'view' | 'bearer'>,
+  period: Pick<Period, 'fromUs' | 'toUs'>,
+): Promise<readonly string[]> {
+  const used = (await unitsShown(asked, period)).filter(({ lastUs }) => lastUs !== null)
+  return used.length < 2 ? [] : used.map(({ unit }) => unit).sort()
 }
 
 /** Requests with a known cost of each unit that was used in a period after a moment. */

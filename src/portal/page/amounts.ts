@@ -3,7 +3,7 @@ import type { BoardData } from '../../report/usage/board/data.ts'
 import { literal } from '../../store/literal.ts'
 import type { Asked } from '../api/asked.ts'
 import { Problem } from '../api/problem.ts'
-import { type UsedUnit, unitsUsed } from '../figures/sums.ts'
+import { type UsedUnit, unitsShown } from '../figures/sums.ts'
 
 /** What amounts are in, and how a customer calls them. */
 export interface Amounts {
@@ -30,22 +30,8 @@ export async function amountsOf(
 ): Promise<Amounts> {
   const { view, bearer } = asked
   const { shows } = bearer
-  const found = await unitsUsed(asked, period)
   const price = shows.has('cost') ? view.moneyOf('1') : null
-  // Who may see costs and no credits sees their price alone.
-  const isPriced = !shows.has('credits') && price !== null
-  const units = found.flatMap((used) =>
-    used.unit === 'credits'
-      ? shows.has('credits')
-        ? [used]
-        : isPriced
-          ? [{ ...used, unit: price.currency }]
-          : []
-      : shows.has('cost')
-        ? [used]
-        : [],
-  )
-  const shown = units.filter(({ unit }, at) => units.findIndex((each) => each.unit === unit) === at)
+  const shown = await unitsShown(asked, period)
   const names = shown.map(({ unit }) => unit)
   if (wanted !== null && !names.includes(wanted)) {
     throw new Problem(404, 'no-such-unit', 'This account has no amounts in such a unit', {
@@ -63,7 +49,7 @@ export async function amountsOf(
     units: shown,
   }
   if (shown.length === 0) return none
-  if (isPriced && unit === price.currency) {
+  if (!shows.has('credits') && unit === price?.currency) {
     const sql = `CASE WHEN unit = 'credits' THEN credits * ${price.value} ELSE credits END`
     const unitSql = `CASE WHEN unit = 'credits' THEN ${literal(unit)} ELSE unit END`
     return { ...none, sql, unitSql, isMoney: true }

@@ -8,6 +8,7 @@ import { type Html, html } from '../../user/html.ts'
 import { queryOf } from '../figures/notices.ts'
 import type { AccountView } from '../settings/account-view.ts'
 import type { Settings } from '../settings/settings.ts'
+import { unitName } from './answer.ts'
 import { outcomeWords } from './board-words.ts'
 import { renderFigures, renderHeld, usedFigure } from './first-figures.ts'
 import { renderLots } from './lots-table.ts'
@@ -113,10 +114,11 @@ function periodOf(us: number, kind: 'day' | 'month', presets: PageData['presets'
 }
 
 /** The unit of the chart and the lists, above them; nothing of one unit. */
-function unitSwitch({ from, to, kept, units, unit }: PageData, { say }: Speech): Html | false {
+function unitSwitch({ from, to, kept, units, unit }: PageData, speech: Speech): Html | false {
+  const { say } = speech
   const links = units.map(
     ({ unit: each }) =>
-      html`<a href="${linkOf(kept, { from, to }, { unit: each })}" data-keep${each === unit && html` aria-current="true"`}>${each === 'credits' ? say('chart.credits') : each}</a>`,
+      html`<a href="${linkOf(kept, { from, to }, { unit: each })}" data-keep${each === unit && html` aria-current="true"`}>${unitName(each, speech)}</a>`,
   )
   return (
     units.length > 1 &&
@@ -130,13 +132,19 @@ const exportWords = [
 ]
 
 /** Files, which the page's script makes and says how that went. */
-function exports({ canListRequests }: PageData, { say }: Speech): Html {
+function exports({ canListRequests, units }: PageData, speech: Speech): Html {
+  const { say } = speech
   const said = Object.fromEntries(exportWords.map((name) => [name, say(`export.${name}`)]))
+  // A file has all units of its time, whichever one the chart is in.
+  const used = units
+    .filter(({ lastUs }) => lastUs !== null)
+    .map(({ unit }) => unitName(unit, speech))
+    .sort()
   const files = (['csv', 'jsonl', 'parquet'] as const).map(
     (format) =>
       html`<button type="button" class="rows" data-export="${format}">${format.toUpperCase()}</button>`,
   )
-  return html`<div class="choices exports" role="group" aria-label="${say('export.title')}" data-said="${JSON.stringify({ ...said, expired: say('token.expired') })}" hidden><label>${say('export.title')} <select><option value="">${say('export.view')}</option><option value="hour">${say('export.hours')}</option>${canListRequests && html`<option value="requests">${say('export.requests')}</option>`}</select></label> ${files} <span role="status"></span></div>`
+  return html`<div class="choices exports" role="group" aria-label="${say('export.title')}" data-said="${JSON.stringify({ ...said, expired: say('token.expired') })}" hidden><label>${say('export.title')}${used.length > 1 && ` (${used.join(', ')})`} <select><option value="">${say('export.view')}</option><option value="hour">${say('export.hours')}</option>${canListRequests && html`<option value="requests">${say('export.requests')}</option>`}</select></label> ${files} <span role="status"></span></div>`
 }
 
 function form({ from, to, kept }: PageData, { say }: Speech): Html {
