@@ -719,6 +719,30 @@ test('an amount in another unit than that of the page is not listed under its he
   expect([board.unit, board.requests?.credits]).toEqual(['EUR', [2, 3, null]])
 })
 
+test('where no number of requests is known, cards and tables say so: unknown is never zero', async () => {
+  const own = await emptyStore()
+  await enterEvents(own, [{ atUs: utc(2026, 11, 3, 9), model: 'nova' }])
+  // A provider's sums of an hour without a number of requests.
+  await own.execute(
+    `INSERT INTO usage_statements BY NAME SELECT 'bill' AS source, '1' AS id, 1 AS statement, 0 AS ingested_us,
+       ${utc(2026, 11, 4, 9)} AS start_us, ${utc(2026, 11, 4, 10)} AS end_us, 'model' AS dimensions, 'usage' AS measures,
+       'bill' AS model, 'ok' AS outcome, 7 AS credits, 'credits' AS unit`,
+  )
+  const board = await boardOf(own, { fromUs: utc(2026, 11, 1), toUs: utc(2026, 11, 5) })
+  own.close()
+  const said = (from: string, to: string) => {
+    const { cards, tables } = viewsOf(board, choiceOf(board, `from=${from}&to=${to}`))
+    const [, , value] = cards.find(([name]) => name === 'requests')!
+    return [value, ...tables.map(({ tree }) => textOf(tree).replace(/\s+/g, ' '))]
+  }
+  expect(said('2026-11-01', '2026-11-02')).toEqual(['not measured'])
+  expect(said('2026-11-03', '2026-11-03T08')).toEqual(['not measured'])
+  expect(said('2026-11-03T10', '2026-11-03T12')).toEqual(['0'])
+  const [requests, byModel] = said('2026-11-04', '2026-11-05')
+  expect(requests).toBe('not measured')
+  expect(byModel).toContain('bill 7 –')
+})
+
 test('without credits, tokens lead, and no card is empty', { tags: 'whole' }, async () => {
   const own = await emptyStore()
   await enterEvents(own, [{ atUs: utc(2026, 11, 1, 3), credits: null }])

@@ -91,8 +91,25 @@ export function boardScript(...starts: readonly string[]): string {
     ...texts,
     ...(isFile ? ['startBoard({ latencyOf, requests: heldRequests })'] : starts),
   ].map((text) => withoutComments(asClassic(text)))
-  return `;(() => {\n${parts.join('\n')}\n})()`
+  return `;(() => {\n${asOneConst(parts.join('\n'))}\n})()`
 }
+
+/** Constants whose lines follow one another are declared together: `const a=1,b=2`. */
+function asOneConst(script: string): string {
+  let [all, before] = ['', '']
+  for (const line of script.split('\n')) {
+    const follows = [before, line].every((each) => each.startsWith('const ')) && isWhole(before)
+    all += follows ? line.replace('const ', ',') : `\n${line}`
+    before = line
+  }
+  return all
+}
+
+/** Whether a line closes each bracket that it opens. */
+const isWhole = (line: string) =>
+  ['{}', '()', '[]'].every(
+    ([open, close]) => line.split(open!).length === line.split(close!).length,
+  )
 
 /**
  * Comments, indents, last commas, brackets of a lone parameter, objects spread as they are written, and breaks and spaces beside brackets, commas,
@@ -102,13 +119,15 @@ const withoutComments = (script: string) =>
   script
     .replace(/\/\*\*[\s\S]*?\*\//g, '')
     .replace(/^\s*\/\/.*$/gm, '')
+    // It tells a type and does nothing.
+    .replace(/\bitem\(([\w.[\]]+), (\w+)\)/g, '$1[$2]')
     .replace(/\n\s*/g, '\n')
-    .replace(/(?<=[,{([=>?:&|<])\n|\n(?=[})\]?:.&|])/g, '')
+    .replace(/(?<=[,{([=>?:&|<]|[-+*/] ?)\n|\n(?=[})\]?:.&|])/g, '')
     .replace(
       / (=>|[!=]==|[-+*/=<>?:%]|[<>+-]=|&&|\|\||\?\?) | (?=&&|\|\|)|(?<=\{) | (?=\})|(?<=[,;]) (?=[\w({[!.])|(?<=\w'?,) (?=')|(?<=\w'?:) (?=[\w'`[{(])|(?<=\b(?:if|for|while|catch|const|return)) (?=[([{'`])|(?<=\)) (?=[{\w])/g,
       '$1',
     )
-    .replace(/ (?==>)|,(?=[}\])])/g, '')
+    .replace(/ (?==)|(?<=\?) |(?<=:) (?=[([{'])|(?<=\)) (?=[-+?])|,(?=[}\])])/g, '')
     .replace(/(?<!\w)\((\w+)\)(?==>)/g, '$1')
     .replace(/\.\.\.\{((?:[^{}]|\{[^{}]*\})*)\}/g, '$1')
     .trim()

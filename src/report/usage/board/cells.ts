@@ -14,7 +14,8 @@ export interface Cells {
   readonly model: readonly number[]
   readonly key: readonly number[]
   readonly endpoint: readonly number[]
-  readonly requests: readonly number[]
+  /** Null where nothing says how many. */
+  readonly requests: readonly (number | null)[]
   readonly failed: readonly number[]
   readonly limited: readonly number[]
   /** Requests of unknown cost. */
@@ -290,8 +291,7 @@ async function sumCells(session: Session, width: Width): Promise<Cells> {
   ) as unknown as Cells
 }
 
-const zeroOf = (name: string) =>
-  ['requests', 'failed', 'limited', 'unknown'].includes(name) ? 0 : null
+const zeroOf = (name: string) => (['failed', 'limited', 'unknown'].includes(name) ? 0 : null)
 
 /** The names of each dimension, and how many of them are names of one alone. */
 async function readNames(session: Session): Promise<{

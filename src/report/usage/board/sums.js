@@ -139,7 +139,7 @@ export function total({ cells }, places) {
     return all
   }
   return {
-    ...{ requests: count(cells.requests), failed: count(cells.failed) },
+    ...{ requests: sum(cells.requests), failed: count(cells.failed) },
     ...{ limited: count(cells.limited), unknown: count(cells.unknown) },
     ...{ credits: sum(cells.credits), input: sum(cells.input) },
     ...{ cached: sum(cells.cached), output: sum(cells.output) },
@@ -170,7 +170,7 @@ export function groups(data, places, by, metric) {
     [...found]
       .map(([place, some]) => ({ name: item(data.names[by], place), places: some, sum: sum(some) }))
       // What has no requests and nothing of this unit, as refunds in another, is none of it.
-      .filter((each) => each.sum || each.places.some((at) => data.cells.requests[at] !== 0))
+      .filter((each) => each.sum || each.places.some((at) => data.cells.requests[at]))
       .sort((a, b) => b.sum - a.sum || (a.name < b.name ? -1 : 1))
   )
 }
@@ -310,7 +310,7 @@ export function week(data, places, { from, to }) {
   const byHour = new Map()
   for (const at of places) {
     const hour = item(data.cells.hour, at)
-    byHour.set(hour, (byHour.get(hour) ?? 0) + item(data.cells.requests, at))
+    byHour.set(hour, (byHour.get(hour) ?? 0) + (item(data.cells.requests, at) ?? 0))
   }
   /** @type {number[][]} */
   const cells = Array.from({ length: 168 }, () => [])

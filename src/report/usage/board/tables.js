@@ -60,12 +60,12 @@ export function cardsOf(data, { requests, failed, unknown, credits, input, outpu
   const amount = (value, show) => (value === null ? say('unmeasured') : show(value))
   const { money } = data
   const cost = credits === null || money === null ? null : credits * money.perCredit
-  const failing = share(failed, requests)
+  const failing = share(failed, requests ?? 0)
   /** @type {readonly Card[]} */
   const cards = [
     ['credits', titleOf(data, 'credits'), amount(credits, speech.of('credits').show), known],
     ['money', titleOf(data, 'money'), amount(cost, cents), ''],
-    ['requests', say('requests'), show(requests), ''],
+    ['requests', say('requests'), amount(requests, show), ''],
     [
       'tokens',
       say('tokens'),

@@ -39,8 +39,8 @@ export interface Series {
 }
 
 /** All sums of some cells; null is "not measured". */
-export type Sums = Readonly<Record<'requests' | 'failed' | 'limited' | 'unknown', number>> &
-  Readonly<Record<'credits' | 'input' | 'cached' | 'output', number | null>>
+export type Sums = Readonly<Record<'failed' | 'limited' | 'unknown', number>> &
+  Readonly<Record<'requests' | 'credits' | 'input' | 'cached' | 'output', number | null>>
 
 /** A number over a bar that a person should look at. */
 export interface Mark {

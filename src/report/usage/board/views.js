@@ -39,7 +39,9 @@ const sizes = {
 export function viewsOf(data, choice, size = 'desk', latencyOf) {
   const { wide, half } = sizes[size]
   const places = chosen(data, choice)
-  const sums = total(data, places)
+  const found = total(data, places)
+  const isQuiet = !places.length && choice.to > data.measuredFrom && choice.from < data.measuredTo
+  const sums = isQuiet ? { ...found, requests: 0 } : found
   const unfiltered = dimensions.every((name) => choice[name] === '')
   const bars = perBar(data, places, choice)
   const isWeek = data.finest === 'hour' && choice.to - choice.from >= 168
