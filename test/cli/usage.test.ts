@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { usageShape } from '../../src/report/usage/json/shape.ts'
 import { startService } from '../../src/service/start.ts'
+import { exportTable } from '../../src/store/files/export.ts'
 import { openStore } from '../../src/store/session/open.ts'
 import { main } from '../e2e/command.ts'
 import { enterEvents, utc } from '../report/usage-events.ts'
@@ -210,6 +211,40 @@ accounts:
     ])
     expect(await budgetsOf('--settings', 'budgets.yaml', '--account', 'b')).toEqual([])
     expect(await budgetsOf()).toBe(null)
+  })
+
+  test('with settings, usage as JSON says what came after a month was closed, and when', {
+    tags: 'whole',
+    timeout: 120_000,
+  }, async () => {
+    const own = join(folder, 'closed.duckdb')
+    const store = await openStore(own)
+    const event = { account: 'a', atUs: utc(2026, 1, 20) }
+    await enterEvents(store, [{ ...event, id: 'a1', credits: 10 }])
+    const file = join(folder, 'january.parquet')
+    await exportTable(store, { what: 'quarters', file, format: 'parquet' })
+    await enterEvents(store, [{ ...event, id: 'a2', credits: '1.5' }])
+    await store.execute(`UPDATE usage_events SET ingested_us = ${utc(2026, 2, 12)} WHERE id = 'a2'`)
+    store.close()
+    writeFileSync(
+      join(folder, 'closed.yaml'),
+      `product: Text API
+tokens: { algorithm: HS256, secretEnv: USAGE_SECRET }
+closed: [{ month: 2026-01, file: january.parquet }]
+accounts: { a: {} }
+`,
+    )
+    const closingsOf = async (...more: string[]) => {
+      const { out } = await assay(['usage', '--db', own, '--json', ...more])
+      const { closings, totals } = usageShape.parse(JSON.parse(out))
+      return [closings, totals.money[0]?.used]
+    }
+    // The month has it here, and a bill of the later month.
+    expect(await closingsOf('--settings', 'closed.yaml', '--account', 'a')).toEqual([
+      [{ month: '2026-01', unit: 'credits', amount: '1.5', atUs: utc(2026, 2, 12) }],
+      '11.5',
+    ])
+    expect(await closingsOf()).toEqual([null, '11.5'])
   })
 
   test('usage errors are reported in one sentence, with exit code 2', async () => {

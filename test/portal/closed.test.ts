@@ -72,6 +72,24 @@ test('a closed month keeps its figures, and what came later stands in the month 
   expect((await summaryOf(open, november)).entries).toEqual([])
 })
 
+test('a closed month names what came later, and the month that holds it', async () => {
+  const { later } = await summaryOf(closed, october)
+  expect(later).toEqual([late])
+  // Who sees both months has it in the entries; a filter shows none.
+  const both = await summaryOf(closed, 'from=2026-10-01&to=2026-12-01')
+  expect([both.entries, both.later]).toEqual([[late], []])
+  expect((await summaryOf(closed, november)).later).toEqual([])
+  expect((await summaryOf(closed, `${october}&model=small`)).later).toEqual([])
+  expect((await summaryOf(open, october)).later).toEqual([])
+  const page = await (await closed.ask(`/page?${october}`, await tokenOf('a'))).text()
+  expect(page).toMatch(
+    /3\.5 credits for October 2026 came on November 12, 2026, after closing, and counts in <a href="\?from=2026-11-01&to=2026-12-01" data-keep>November 2026<\/a>/,
+  )
+  expect(await (await open.ask(`/page?${october}`, await tokenOf('a'))).text()).not.toContain(
+    'after closing',
+  )
+})
+
 test('its names, its days and its tags are as they were', async () => {
   const rowsBy = async (by: string) => {
     const { rows } = await read<Answers['breakdown']>(

@@ -1,8 +1,7 @@
 import { dirname, join, relative, sep } from 'node:path'
 import { loadContract } from '../../contract/load.ts'
 import { Problem } from '../../portal/api/problem.ts'
-import { readAccounts, readBudgetsOf } from '../../portal/figures/accounts.ts'
-import type { BudgetState } from '../../portal/figures/budgets.ts'
+import { type AccountState, readAccounts, readStateOf } from '../../portal/figures/accounts.ts'
 import { accountsPage, accountsText } from '../../portal/page/accounts-page.ts'
 import { offlinePage, offlinePageOf } from '../../portal/page/offline.ts'
 import { dayZones } from '../../portal/settings/account-view.ts'
@@ -100,17 +99,17 @@ export async function customersPage(out: string, options: Options): Promise<Cust
   }
 }
 
-/** The budgets of an account of the settings, as its page has them. @throws UserError for wrong settings */
-export async function accountBudgets(
+/** The budgets and the closed months of an account of the settings, as its page has them. @throws UserError for wrong settings */
+export async function accountState(
   account: string,
   options: UsageSource & Pick<Options, 'settings'>,
-): Promise<readonly BudgetState[]> {
+): Promise<AccountState> {
   const settings = checkedSettings(options.settings)
   const contract = options.contract === undefined ? null : loadContract(options.contract)
   const nowMs = Date.now()
   const snapshot = await snapshotOf(options, settings, nowMs)
   try {
-    return await readBudgetsOf(account, { snapshot, settings, contract, nowMs })
+    return await readStateOf(account, { snapshot, settings, contract, nowMs })
   } finally {
     await snapshot.close()
   }

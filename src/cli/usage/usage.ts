@@ -3,8 +3,7 @@ import { checkTimeZone } from '../../measure/usage/zone.ts'
 import { type CreditsFieldMap, creditsFields } from '../../probe/usage-body.ts'
 import { type Poll, rowOf } from '../../probe/watch.ts'
 import { watch } from '../../public/probe.ts'
-import { usageJsonText } from '../../report/usage/json/json.ts'
-import type { UsageJson } from '../../report/usage/json/shape.ts'
+import { noSettings, type SettingsJson, usageJsonText } from '../../report/usage/json/json.ts'
 import { readUsage } from '../../report/usage/read.ts'
 import { terminalUsage } from '../../report/usage/terminal.ts'
 import { type ClickHouse, openClickhouse } from '../../store/clickhouse/clickhouse.ts'
@@ -47,24 +46,29 @@ export async function usageAction(
       )
       return
     }
-    process.stdout.write(`${usageJsonText(page, await budgetsOf(options))}\n`)
+    process.stdout.write(`${usageJsonText(page, await stateOf(options))}\n`)
   } finally {
     await close()
   }
 }
 
-/** The budgets of the account in their present periods; null without settings, and of a file of sums, which may be of another time. */
-async function budgetsOf(options: Options): Promise<UsageJson['budgets']> {
+/** What settings say of the account; nothing without them, and of a file of sums, which may be of another time. */
+async function stateOf(options: Options): Promise<SettingsJson> {
   const { settings, account, quarters } = options
-  if (settings === undefined || account === undefined || quarters !== undefined) return null
-  const { accountBudgets } = await import('./customer-page.ts')
-  const states = await accountBudgets(account, options)
-  return states.map(({ budget, part, period, used, share, crossesUs }) => ({
-    key: part?.of === 'key' ? part.name : null,
-    tag: part?.of === 'tag' ? `${part.name}:${part.value}` : null,
-    ...{ amount: budget.amount, unit: budget.unit, period: budget.period, used, share },
-    ...{ fromUs: period.fromUs, toUs: period.toUs, crossesUs },
-  }))
+  if (settings === undefined || account === undefined || quarters !== undefined) return noSettings
+  const { accountState } = await import('./customer-page.ts')
+  const { budgets, closings } = await accountState(account, options)
+  return {
+    budgets: budgets.map(({ budget, part, period, used, share, crossesUs }) => ({
+      key: part?.of === 'key' ? part.name : null,
+      tag: part?.of === 'tag' ? `${part.name}:${part.value}` : null,
+      ...{ amount: budget.amount, unit: budget.unit, period: budget.period, used, share },
+      ...{ fromUs: period.fromUs, toUs: period.toUs, crossesUs },
+    })),
+    closings: closings.map(({ month, unit, value, at }) => ({
+      ...{ month, unit, amount: value ?? '0', atUs: Date.parse(at) * 1000 },
+    })),
+  }
 }
 
 /** The page of the same usage. */

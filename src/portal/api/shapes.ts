@@ -131,6 +131,12 @@ const figure = z
 const spent = figure
   .extend({ refunds: amount.meta({ description: '0 or less, and part of the value' }) })
   .meta({ id: 'Spent' })
+const month = text().meta({ description: 'The closed month that it is of' })
+const cameAt = time.meta({ description: 'When the last of it came, after the month was closed' })
+const afterClosing = z.object({
+  type: z.literal('after-closing'),
+  ...{ unit: text(), value: amount, entries: z.int(), month, at: cameAt },
+})
 const row = z
   .object({
     name: text().nullable(),
@@ -183,21 +189,20 @@ export const answers = {
       tokens: z.object(eachToken(() => figure)),
       entries: z
         .array(
-          z.object({
+          afterClosing.extend({
             type: z.enum([...billEntries, 'after-closing']),
-            unit: text(),
-            value: amount,
-            entries: z.int(),
-            month: text().nullable().meta({ description: 'The closed month that it is of' }),
-            at: time
-              .nullable()
-              .meta({ description: 'When the last of it came, after the month was closed' }),
+            month: month.nullable(),
+            at: cameAt.nullable(),
           }),
         )
         .meta({
           description:
             'What a bill has beside its use, such as taxes and fees, and what came after a month was closed; no part of credits or cost',
         }),
+      later: z.array(afterClosing).meta({
+        description:
+          'What came after a closed month of the period was closed, and stands in `entries` of the later time `at`; no part of credits or cost',
+      }),
       successShare: z.number().min(0).max(1).nullable(),
       previousSuccessShare: z
         .number()

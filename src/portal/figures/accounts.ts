@@ -11,6 +11,7 @@ import { type Settings, showable } from '../settings/settings.ts'
 import type { Snapshot } from '../source/snapshot.ts'
 import { comparedWith } from './before.ts'
 import { type BudgetState, budgetsAnswer, readBudgets } from './budgets.ts'
+import { type AfterClosing, readClosings } from './entries.ts'
 import { namesOfKeys } from './keys.ts'
 import { knownOf } from './known.ts'
 import { forecastOf } from './outlook.ts'
@@ -114,12 +115,20 @@ async function figuresOf(
   })
 }
 
-/** The budgets of one account in their present periods, as its page has them. */
-export function readBudgetsOf(
+/** The budgets of one account in their present periods, as its page has them, and what came after its months were closed. */
+export function readStateOf(
   account: string,
   { settings, ...query }: Omit<AccountsQuery, 'period'>,
-): Promise<readonly BudgetState[]> {
-  return asOperator(account, accountView(settings, account), query, readBudgets)
+): Promise<AccountState> {
+  return asOperator(account, accountView(settings, account), query, async (asked, page) => ({
+    budgets: await readBudgets(asked, page),
+    closings: await readClosings(asked, asked.view.timezone),
+  }))
+}
+
+export interface AccountState {
+  readonly budgets: readonly BudgetState[]
+  readonly closings: readonly AfterClosing[]
 }
 
 /** Reads an account with all that it has, and its forecast if it has budgets. */

@@ -4,7 +4,7 @@ import { eachToken } from '../../tokens/kinds.ts'
 import { type Asked, conditionOf, type Input, periodAsked, tagsShown, us } from '../api/asked.ts'
 import type { Answers } from '../api/shapes.ts'
 import { comparedWith } from './before.ts'
-import { readEntries } from './entries.ts'
+import { readEntries, readLater } from './entries.ts'
 import { knownOf } from './known.ts'
 import { coverageOf, within } from './rows.ts'
 import { creditsOf, moneyOf, readSums } from './sums.ts'
@@ -74,6 +74,7 @@ export async function readSummary(
     })),
     tokens,
     entries: await readEntries(asked, period, query),
+    later: await readLater(asked, period, query),
     successShare: successShareOf(now),
     previousSuccessShare: then === null ? null : successShareOf(then),
     refreshedAt: timeIn(us(asked.refreshedMs), view.timezone),

@@ -190,6 +190,7 @@ function usedIn(unit: string, data: PageData, speech: Speech): readonly Answer[]
       under: [
         all !== null && !isUnknown(data) && say('card.of', { all: write(all) }),
         unit === data.unit && data.isClosed && say('closed'),
+        ...laterLines(data, unit, speech),
         figure.refunds !== null &&
           Number(figure.refunds) !== 0 &&
           say('card.refunds', { amount: write(negated(figure.refunds)) }),
@@ -200,6 +201,25 @@ function usedIn(unit: string, data: PageData, speech: Speech): readonly Answer[]
     },
   ]
 }
+
+/** What came after a month was closed, with a link to the month that has it. */
+function laterLines(
+  { summary }: PageData,
+  unit: string,
+  { say, month, day, amount }: Speech,
+): readonly Html[] {
+  const own = summary.later.filter((each) => each.unit === unit)
+  return own.map(({ value, month: of, at }) => {
+    const holds = at.slice(0, 7)
+    const link = html`<a href="?from=${holds}-01&to=${monthAfter(holds)}-01" data-keep>${month(holds)}</a>`
+    const said = { amount: amount(unit, value), month: month(of), date: day(Date.parse(at) * 1000) }
+    const [before = '', after = ''] = say('entry.later', said).split('{later}')
+    return html`${before}${link}${after}`
+  })
+}
+
+const monthAfter = (month: string) =>
+  new Date(Date.UTC(Number(month.slice(0, 4)), Number(month.slice(5)))).toISOString().slice(0, 7)
 
 /** Taxes, fees and the like, and the amount with them. */
 function entryLines(

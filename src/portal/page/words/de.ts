@@ -92,6 +92,7 @@ export const de: Wording = {
   'entry.fee': 'Gebühren {amount}',
   'entry.after-closing':
     '{amount} für {month}, eingegangen am {date}, nach dem Abschluss des Monats',
+  'entry.later': '{amount} für {month} kam am {date}, nach dem Abschluss, und zählt im {later}',
   closed: 'Dieser Monat ist abgeschlossen: seine Zahlen bleiben.',
   'entry.all': 'insgesamt {amount}',
   'card.month': 'Dieser Monat, voraussichtlich',

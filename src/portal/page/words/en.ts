@@ -90,6 +90,7 @@ export const en = {
   'entry.correction': 'Corrections {amount}',
   'entry.fee': 'Fees {amount}',
   'entry.after-closing': '{amount} for {month}, which came on {date}, after that month was closed',
+  'entry.later': '{amount} for {month} came on {date}, after closing, and counts in {later}',
   closed: 'This month is closed: its figures stay.',
   'entry.all': 'in all {amount}',
   'card.month': 'This month, probably',

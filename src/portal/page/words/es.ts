@@ -89,6 +89,7 @@ export const es: Wording = {
   'entry.correction': 'Correcciones {amount}',
   'entry.fee': 'Cargos {amount}',
   'entry.after-closing': '{amount} de {month}, recibido el {date}, después del cierre del mes',
+  'entry.later': '{amount} de {month} llegó el {date}, tras el cierre, y cuenta en {later}',
   closed: 'Este mes está cerrado: sus cifras no cambian.',
   'entry.all': 'en total {amount}',
   'card.month': 'Este mes, probablemente',

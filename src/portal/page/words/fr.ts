@@ -91,6 +91,7 @@ export const fr: Wording = {
   'entry.correction': 'Corrections {amount}',
   'entry.fee': 'Frais {amount}',
   'entry.after-closing': '{amount} pour {month}, arrivé le {date}, après la clôture du mois',
+  'entry.later': '{amount} pour {month}, arrivé le {date} après la clôture, compte en {later}',
   closed: 'Ce mois est clos\u00a0: ses chiffres ne changent plus.',
   'entry.all': 'en tout {amount}',
   'card.month': 'Ce mois-ci, probablement',

@@ -89,6 +89,7 @@ export const ja: Wording = {
   'entry.correction': '訂正{amount}',
   'entry.fee': '手数料{amount}',
   'entry.after-closing': '{month}分 {amount}（締め後の{date}に到着）',
+  'entry.later': '{month}分 {amount}は締め後の{date}に届き、{later}に計上されます',
   closed: 'この月は締め済みです。数値は変わりません。',
   'entry.all': '合計{amount}',
   'card.month': '今月の見込み',

@@ -3,20 +3,24 @@ import { safeJson } from '../../../user/hostile.ts'
 import type { SeriesPoint, UsagePage } from '../shape.ts'
 import { pointColumns, type UsageJson } from './shape.ts'
 
+/** What settings say of the account, beside the page. */
+export type SettingsJson = Pick<UsageJson, 'budgets' | 'closings'>
+export const noSettings: SettingsJson = { budgets: null, closings: null }
+
 /** The page for programs (`docs/schema/usage.json`): hours and days are tables without the buckets in which nothing was. */
-export function usageJson(page: UsagePage, budgets: UsageJson['budgets'] = null): UsageJson {
+export function usageJson(page: UsagePage, state = noSettings): UsageJson {
   const { courses: _, ...told } = page
   const anomalies = page.anomalies.map((each) => ({
     ...each,
     rows: each.rows.map(({ hour: _, ...row }) => row),
   }))
   const series = { hours: pointsOf(page.hours), days: pointsOf(page.days) }
-  return { ...told, ...series, anomalies, budgets } as UsageJson
+  return { ...told, ...series, anomalies, ...state } as UsageJson
 }
 
 /** Its text, safe to print on a terminal: a line for each row. */
-export const usageJsonText = (page: UsagePage, budgets: UsageJson['budgets'] = null): string =>
-  safeJson(textOf(usageJson(page, budgets), ''))
+export const usageJsonText = (page: UsagePage, state = noSettings): string =>
+  safeJson(textOf(usageJson(page, state), ''))
 
 /** JSON with at most one list or object of plain values in a line. */
 function textOf(value: unknown, indent: string): string {

@@ -252,6 +252,12 @@ export const usageShape = z.object({
     .describe(
       'those of the settings for the account, each in its present period; null without settings, and of a file of quarters',
     ),
+  closings: z
+    .array(z.object({ month: z.string(), unit: z.string(), amount: decimal, atUs: us }))
+    .nullable()
+    .describe(
+      'what came after each closed month of the settings was closed, and when the last of it came: the figures here have it in its month, the page and the API of the account in that of atUs; null without settings, and of a file of quarters',
+    ),
   bandLosses: z.array(
     z.object({
       band: z.string(),
