@@ -221,3 +221,15 @@ test('a wait says what it waits for, and how long', () => {
   expect(blockOf(waiting, { columns: 80, rows: 24 })).toContain(`  ${words}`)
   expect(lineOf(progress)).not.toContain('waits')
 })
+
+test('of two measurements with one view, each has its lines where there is no terminal', () => {
+  const written: string[] = []
+  const out = { isTTY: false, write: (text: string) => written.push(text) }
+  const view = new LiveView(out as unknown as NodeJS.WriteStream)
+  for (const [name, seconds] of [
+    ['first', [2, 5, 7, 10]],
+    ['second', [1, 5, 6]],
+  ] as const)
+    for (const second of seconds) view.draw(second * 1000, () => [], `${name} ${second}`)
+  expect(written.join('')).toBe('first 5\nfirst 10\nsecond 5\n')
+})

@@ -159,6 +159,7 @@ accounts:
     })
     const text = await assay([...words, '--account', 'a', '--timezone', 'UTC'])
     expect(text.out).toContain('held       120 credits: 40.5 used, 79.5 left.')
+    expect(text.out).toContain('100 of Pack: 30.5 used, 69.5 left')
     expect(text.out).toContain('20 of Trial for large: 10 used, 10 left')
     expect(text.out).toContain('(UTC)')
     for (const [more, message] of [

@@ -39,6 +39,8 @@ export class LiveView {
       this.drawn = lines.length
       return
     }
+    // A view may show several measurements, each from its own beginning.
+    if (tookMs < this.lastLineMs) this.lastLineMs = 0
     if (tookMs - this.lastLineMs < lineEveryMs) return
     this.lastLineMs = tookMs
     this.out.write(`${line}\n`)

@@ -72,30 +72,56 @@ function readLitellm(body: unknown): ListedPrices {
     const search = searchPrice(info.search_context_cost_per_query, note)
     const steps = tiersOf(info).flatMap(({ above, suffix }) => {
       const higher = priceOf(suffix)
-      return Object.keys(higher).length === 0 ? [] : [{ above, price: higher }]
+      return Object.keys(higher).length === 0 ? [] : [{ above, suffix, price: higher }]
     })
     const service = Object.fromEntries(
-      Object.entries({ flex: '_flex', priority: '_priority', batch: '_batches' }).flatMap(
-        ([tier, suffix]) => {
-          const own = priceOf(suffix)
-          // Without a price of its own in the tier, LiteLLM bills reasoning as the tier's output.
-          const billed =
-            own.output !== undefined && price.reasoning !== undefined
-              ? { reasoning: own.output, ...own }
-              : own
-          return Object.keys(own).length === 0 ? [] : [[tier, { price: billed }]]
-        },
-      ),
+      Object.entries(services).flatMap(([tier, suffix]) => {
+        const own = priceOf(suffix)
+        // Without a price of its own in the tier, LiteLLM bills reasoning as the tier's output.
+        const billed =
+          own.output !== undefined && price.reasoning !== undefined
+            ? { reasoning: own.output, ...own }
+            : own
+        return Object.keys(own).length === 0 ? [] : [[tier, { price: billed }]]
+      }),
     )
+    const left = unread(info, [
+      '',
+      ...steps.map(({ suffix }) => suffix),
+      ...Object.values(services),
+    ])
+    if (left.length > 0)
+      note(`no field of a contract for ${listed.format(left)}; these are left out`)
     models.set(name, {
       id: name,
       usage: 'litellm',
       price: { ...price, ...search },
-      ...(steps.length === 0 ? {} : { tiers: { steps } }),
+      ...(steps.length === 0
+        ? {}
+        : { tiers: { steps: steps.map(({ above, price }) => ({ above, price })) } }),
       service: withUsualTiers(service),
     })
   }
   return { models: [...models.values()], top: {}, notes }
+}
+
+/** How the names of LiteLLM's prices end in each tier of its service. */
+const services = { flex: '_flex', priority: '_priority', batch: '_batches' }
+
+const listed = new Intl.ListFormat('en')
+
+/** The prices of a LiteLLM model that are not 0 and that no field of a contract has. @param suffixes those that are read */
+function unread(info: JsonObject, suffixes: readonly string[]): readonly string[] {
+  const read = new Set(
+    Object.keys({ ...litellmTokens, ...litellmFees }).flatMap((name) =>
+      suffixes.map((suffix) => name + suffix),
+    ),
+  )
+  return Object.entries(info).flatMap(([name, value]) =>
+    /_cost(_|$)/.test(name) && typeof value === 'number' && value > 0 && !read.has(name)
+      ? [name]
+      : [],
+  )
 }
 
 /** LiteLLM bills a tier without a price of its own at the usual one. */
@@ -129,7 +155,7 @@ function searchPrice(value: unknown, note: (text: string) => void): JsonObject {
 /** `GET /api/v1/models` of OpenRouter. */
 function readOpenrouter(body: unknown): ListedPrices {
   const notes: string[] = []
-  const models = rowsOf(body).flatMap(({ id, pricing }) => {
+  const models = rowsOf(body).flatMap(({ id, pricing }): readonly ListedModel[] => {
     if (typeof id !== 'string' || !isObject(pricing)) return []
     const note = (text: string) => notes.push(`${id}: ${text}`)
     const tokens = {
@@ -150,14 +176,14 @@ function readOpenrouter(body: unknown): ListedPrices {
     const own = reasoning === undefined || reasoning === 0 ? rest : price
     return Object.keys(own).length === 0 ? [] : [{ id, usage: 'openrouter', price: own }]
   })
-  return { models, top: {}, notes }
+  return { models: onceEach(models, notes), top: {}, notes }
 }
 
 /** `GET /api/pricing` of new-api: ratios, or a price of each call in US dollars. */
 function readNewApi(body: unknown): ListedPrices {
   const notes: string[] = []
   const groups = isObject(body) && isObject(body.group_ratio) ? body.group_ratio : {}
-  const models = rowsOf(body).flatMap((row): readonly JsonObject[] => {
+  const models = rowsOf(body).flatMap((row): readonly ListedModel[] => {
     const { model_name: name, quota_type: kind } = row
     if (typeof name !== 'string') return []
     const note = (text: string) => notes.push(`${name}: ${text}`)
@@ -166,17 +192,20 @@ function readNewApi(body: unknown): ListedPrices {
       return value === null ? {} : { [as]: value }
     }
     if (kind === 1) {
-      const quota = readNumber(String(row.model_price))
-      return quota === null
-        ? []
-        : [{ id: name, price: { request: plain(multiply(quota, rational(500_000n))) } }]
+      const request = shown(row.model_price, rational(500_000n), 'request', note)
+      if (request !== null) return [{ id: name, price: { request } }]
+    }
+    const model = kind === 1 ? {} : ratio('model_ratio', 'model')
+    if (Object.keys(model).length === 0) {
+      note('no price in the list')
+      return []
     }
     return [
       {
         id: name,
         usage: 'new-api',
         ratios: {
-          ...ratio('model_ratio', 'model'),
+          ...model,
           ...ratio('completion_ratio', 'completion'),
           ...ratio('cache_ratio', 'cache_read'),
           ...ratio('create_cache_ratio', 'cache_write'),
@@ -194,10 +223,23 @@ function readNewApi(body: unknown): ListedPrices {
     }),
   )
   return {
-    models,
+    models: onceEach(models, notes),
     top: Object.keys(choices).length === 0 ? {} : { times: { group: choices } },
     notes,
   }
+}
+
+type ListedModel = JsonObject & { readonly id: string }
+
+/** The first of each name: a contract has a name once. */
+function onceEach(models: readonly ListedModel[], notes: string[]): readonly JsonObject[] {
+  const seen = new Set<string>()
+  return models.filter(({ id }) => {
+    const isFirst = !seen.has(id)
+    if (!isFirst) notes.push(`${id}: stands twice; the price is that of the first`)
+    seen.add(id)
+    return isFirst
+  })
 }
 
 const million = powerOfTen(6)

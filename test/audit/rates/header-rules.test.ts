@@ -94,6 +94,28 @@ describe('RATE-07', () => {
     })
   })
 
+  test('names a field that has all three once, and asks a duration of the reset alone', async () => {
+    const contract = parseContract(
+      {
+        extends: 'svc',
+        headers: { rate_limit: 'RateLimit', rate_remaining: 'RateLimit', rate_reset: 'RateLimit' },
+      },
+      'mine.yaml',
+    )
+    const structured = { ...headers, flags: flags.structuredRateLimit }
+    const decide = async (rows: Parameters<typeof evidenceOf>[0], more = {}) =>
+      rate07.decide({ ...(await evidenceOf(rows)), contract: { ...contract, ...more } })
+    expect(await decide([rowOf(0, 0, structured)])).toMatchObject({ verdict: 'pass' })
+    const none = { rateLimit: null, rateRemaining: null, rateReset: null }
+    expect(await decide([rowOf(0, 0, none)])).toMatchObject({
+      ...{ verdict: 'fail', expected: 'ratelimit with a number each' },
+      observed: 'ratelimit is missing',
+    })
+    expect(await decide([rowOf(0, 0, structured)], { resetFormat: 'duration' })).toMatchObject({
+      observed: 'ratelimit is a number, not a duration',
+    })
+  })
+
   test('does not require the headers on other errors, which the specification leaves open', async () => {
     const verdict = await rate07.decide(await evidenceOf([rowOf(0, 0, { status: 400 })]))
     expect(verdict).toMatchObject({ verdict: 'not-observed' })

@@ -679,6 +679,22 @@ test('an hour opens its requests, the newest first, or by what is known of each'
   ])
 })
 
+test('a page that begins within an hour lists the requests of that part of it', async () => {
+  const own = await emptyStore()
+  await enterEvents(own, [
+    { atUs: utc(2026, 11, 1, 3, 50), id: 'r1', model: 'a' },
+    { atUs: utc(2026, 11, 1, 4, 0), id: 'r2', model: 'a' },
+  ])
+  const board = { ...(await boardOf(own)), from: Date.UTC(2026, 10, 1, 3, 45) / 3.6e6 }
+  own.close()
+  const whole = { ...initial(board), from: board.from }
+  const listed = (to: number) =>
+    heldRequests(board, { ...whole, to }, 'time', null)!.rows.map(([, id]) => id)
+  expect(listed(whole.to)).toEqual(['r2', 'r1'])
+  // Its own bar has as many as it counts.
+  expect(listed(Date.UTC(2026, 10, 1, 4) / 3.6e6)).toEqual(['r1'])
+})
+
 test('a request has its time as its reader writes it, and its amount with its unit and all of its digits', async () => {
   const own = await emptyStore()
   const at = utc(2026, 11, 1, 17, 5)

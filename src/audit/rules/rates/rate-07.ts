@@ -12,9 +12,9 @@ export const rate07 = rateRule({
   promised: ['headers.rate_limit, rate_remaining or rate_reset'],
   explain: `Looks at successes and at rejections (429) of the generation endpoints, and counts them
 separately. Whether other errors and reads carry the headers is open (gap G-19), so they decide nothing.
-Only the headers that the contract names must be there. A header that is present but is not a plain number
-("1s", a date, an empty string) fails as well, unless the contract allows that form of a reset
-(reset_format). The structured fields RateLimit and RateLimit-Policy count if the contract names them.`,
+Only the headers that the contract names must be there. A limit or a rest that is no plain number, or an
+empty header, fails as well. A reset may have every form that Assay reads ("1s", a date), unless the contract
+names one (reset_format). The structured fields RateLimit and RateLimit-Policy count if the contract names them.`,
   decide({ byAccount }, { contract }) {
     const served = new Kind()
     const rejected = new Kind()
@@ -64,31 +64,33 @@ const texts: readonly string[] = ['duration', 'time']
 type Promised = Promising<'headers.rate_limit, rate_remaining or rate_reset'>
 
 function headerNames({ headers }: Promised): readonly string[] {
-  return [headers.rateLimit, headers.rateRemaining, headers.rateReset]
-    .filter((names) => names !== undefined)
-    .map((names) => names.join(' or '))
+  const all = [headers.rateLimit, headers.rateRemaining, headers.rateReset].flatMap((names) =>
+    names === undefined ? [] : names.join(' or '),
+  )
+  // One structured field may have all three.
+  return [...new Set(all)]
 }
 
 function issuesOf({ headers, resetFormat }: Promised, event: RateEvent): readonly string[] {
   const { limit, remaining, reset } = event
-  const resetNames = headers.rateReset?.join(' or ')
   const shown = [
-    [headers.rateLimit, limit, flags.malformedRateLimit],
-    [headers.rateRemaining, remaining, flags.malformedRateRemaining],
-    [headers.rateReset, reset, flags.malformedRateReset],
+    [headers.rateLimit, limit, flags.malformedRateLimit, false],
+    [headers.rateRemaining, remaining, flags.malformedRateRemaining, false],
+    [headers.rateReset, reset, flags.malformedRateReset, true],
   ] as const
-  return shown.flatMap(([names, value, malformed]) => {
+  const issues = shown.flatMap(([names, value, malformed, isReset]) => {
     if (names === undefined) return []
     const name = names.join(' or ')
     const isStructured = (event.flags & flags.structuredRateLimit) !== 0
     if (isStructured && !names.some((each) => structuredNames.includes(each)))
       return [`${name} is missing`]
-    const isText = name === resetNames && resetFormat !== undefined && texts.includes(resetFormat)
-    const mayBeText = name === resetNames && (resetFormat === undefined || isText)
+    const isText = isReset && resetFormat !== undefined && texts.includes(resetFormat)
+    const mayBeText = isReset && (resetFormat === undefined || isText)
     const isNumber = (event.flags & malformed) === 0
     if (isText && isNumber && value !== null) return [`${name} is a number, not a ${resetFormat}`]
     if (!isNumber && (!mayBeText || value === null))
       return [`${name} is not a ${isText ? resetFormat : 'number'}`]
     return value === null ? [`${name} is missing`] : []
   })
+  return [...new Set(issues)]
 }

@@ -1,6 +1,6 @@
 // @ts-check
 // The requests that a page without a server holds.
-import { dimensions, item } from './sums.js'
+import { dimensions, firstHour, item } from './sums.js'
 import { requestCells } from './tables.js'
 
 /** @import { Dimension } from './cells.ts' */
@@ -47,12 +47,13 @@ export function heldRequests(data, choice, sort, cursor) {
   })
   const value = sortedBy[sort]
   const order = (/** @type {ListedRequest} */ each) => value(each) ?? Number.NEGATIVE_INFINITY
+  const first = firstHour(data, choice.from)
   // The newest stands last in the data, and first in the list.
   const all = [...requests.hour.keys()]
     .filter((at) => {
       const hour = item(requests.hour, at)
       return (
-        hour >= choice.from &&
+        hour >= first &&
         hour < choice.to &&
         dimensions.every((name) => choice[name] === '' || given(name, at) === choice[name])
       )

@@ -100,13 +100,21 @@ export const metrics = {
 export const dimensions = ['model', 'key', 'endpoint']
 
 /**
+ * The first hour of a choice: of a page that begins within an hour, that one too.
+ *
+ * @param {BoardData} data
+ * @param {number} from
+ */
+export const firstHour = (data, from) => (from <= data.from ? Number.NEGATIVE_INFINITY : from)
+
+/**
  * The places of the cells that the filters leave. The first cell of the data may begin before them: they begin within it.
  *
  * @param {BoardData} data
  * @param {Choice} choice
  */
 export function chosen(data, { from, to, ...filters }) {
-  const first = from <= data.from ? Number.NEGATIVE_INFINITY : from
+  const first = firstHour(data, from)
   const wanted = dimensions.flatMap((name) =>
     filters[name] === ''
       ? []
