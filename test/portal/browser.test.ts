@@ -307,6 +307,54 @@ describe.skipIf(!canBrowse)(
       await page.close()
     })
 
+    test('a date that is typed is asked for once it is left, a click without a pointer opens the bar that was told, and an unknown metric is told', {
+      tags: 'whole',
+      timeout: 60_000,
+    }, async () => {
+      const { page } = await open(
+        `${usageUrl}/page?from=2026-11-01&to=2026-11-29#t=${await tokenOf('a')}`,
+      )
+      const search = () => page.evaluate('location.search')
+      const stage = page.locator('#board-use .b-stage')
+      await stage.waitFor()
+      const asked: string[] = []
+      page.on('request', (request) => {
+        const { pathname, searchParams } = new URL(request.url())
+        if (pathname === '/page') asked.push(searchParams.get('from') ?? '')
+      })
+      const from = page.locator('[data-name=from]')
+      await from.focus()
+      await page.keyboard.type('11052026')
+      expect([await from.inputValue(), await search(), asked]).toEqual([
+        ...['2026-11-05', '?from=2026-11-01&to=2026-11-29', []],
+      ])
+      // Its calendar button, and out of it.
+      for (let at = 0; at < 2; at++) await page.keyboard.press('Tab')
+      await expect.poll(search).toBe('?from=2026-11-05&to=2026-11-29')
+      // Enter is a way to end it, too, and leaving the field then asks for nothing more.
+      await expect.poll(() => page.locator('.answers .used').textContent()).toMatch(/^Used Nov 5/)
+      await from.focus()
+      await page.keyboard.type('11102026')
+      await page.keyboard.press('Enter')
+      await expect.poll(search).toBe('?from=2026-11-10&to=2026-11-29')
+      await expect.poll(() => page.locator('.answers .used').textContent()).toMatch(/^Used Nov 10/)
+      await from.blur()
+      expect(new Set(asked)).toEqual(new Set(['2026-11-05', '2026-11-10']))
+      // As a screen reader clicks: in the middle of what it is on, and with no pointer.
+      await stage.focus()
+      await stage.press('Home')
+      const box = (await stage.boundingBox())!
+      await stage.dispatchEvent('click', {
+        ...{ detail: 0, clientX: box.x + box.width / 2, clientY: box.y + box.height / 2 },
+      })
+      await expect.poll(search).toBe('?from=2026-11-10&to=2026-11-11')
+      await page.goto(`${usageUrl}/page?metric=evil`)
+      await expect
+        .poll(() => page.locator('main').textContent())
+        .toContain('metric has a value that is not known here')
+      await page.close()
+    })
+
     test('asks for a new token a minute before its end, and goes on with it', {
       tags: 'whole',
       timeout: 60_000,

@@ -54,6 +54,10 @@ import { askedOf, boardData, saveExport } from './export.js'
 
   /** @type {(query: URLSearchParams, sign: string) => string} */
   const textOf = (query, sign) => (query.size === 0 ? '' : `${sign}${query}`)
+  /** @type {(name: string, value: string) => boolean} */
+  const isKnown = (name, value) =>
+    (name !== 'metric' && name !== 'by') ||
+    /^(model|key|endpoint|credits|money|requests|tokens)$/.test(value)
   /**
    * Filters stand in the fragment, where they change without a request; the period of the data stands in the query. So does a split by
    * a tag, and then the key, since its data have no keys.
@@ -64,9 +68,10 @@ import { askedOf, boardData, saveExport } from './export.js'
     const [search, fragment] = [new URLSearchParams(query), new URLSearchParams()]
     const isByTag = !!search.get('by')?.startsWith('tag:')
     for (const name of filters) {
-      if (isByTag && (name === 'by' || name === 'key')) continue
       const value = search.get(name)
-      if (value !== null) fragment.set(name, value)
+      // What is no metric and no split stays, and the server says so.
+      if (value === null || (isByTag && name === 'key') || !isKnown(name, value)) continue
+      fragment.set(name, value)
       search.delete(name)
     }
     return { search, fragment }

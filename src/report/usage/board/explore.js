@@ -82,7 +82,8 @@ export function explore(stage, said, view, speech, open) {
     return place >= 0
   }
   stage.onpointermove = point
-  stage.onclick = (event) => point(event) && openStop()
+  // A screen reader clicks without a pointer, in the middle of the stage.
+  stage.onclick = (event) => (event.detail === 0 || point(event)) && openStop()
   stage.onkeydown = (event) => {
     const row = rows ?? 1
     /** @type {Readonly<Record<string, number>>} */

@@ -50,13 +50,25 @@ export function fillFilters(bar, data, choice, speech, served, change, period) {
     }
     made.defaultValue = dateOf(hour)
     made.dataset.name = name
-    made.addEventListener('change', () => {
-      if (made.value === '') return
-      const start = hourOf(made.value)
+    let [asked, isTyping] = [made.value, false]
+    const ask = () => {
+      if (made.value < '1' || made.value === asked) return
+      asked = made.value
+      const start = hourOf(asked)
       const [from, to] = name === 'from' ? [start, choice.to] : [choice.from, start + 24]
       made.setCustomValidity(from < to ? '' : say('disorder'))
       if (made.reportValidity()) period(from, to)
-    })
+    }
+    // Each digit changes the date: one that is typed is whole when it is left.
+    made.onkeydown = ({ key }) => {
+      isTyping = key !== 'Enter' && key !== ' '
+      if (!isTyping) ask()
+    }
+    made.onpointerdown = () => {
+      isTyping = false
+    }
+    made.onchange = () => isTyping || ask()
+    made.onblur = ask
     // A browser writes dates in its own order: the page says them in its language.
     const said = h(
       'span',
