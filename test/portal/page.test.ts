@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { afterEach, expect, test } from 'vitest'
 import { defaultContract } from '../../src/contract/default.ts'
+import { pageDocument } from '../../src/portal/page/document.ts'
 import { offlinePage } from '../../src/portal/page/offline.ts'
 import { wordsFor } from '../../src/portal/page/words.ts'
 import { storeSource } from '../../src/portal/source/store-source.ts'
@@ -197,6 +198,15 @@ test('scripts keep to their budgets', () => {
   expect(size(own('embed.js'))).toBeLessThan(4096)
   // All that a page sends, with files and lists of requests (decision 0782).
   expect(size(boardScript(own('export.js'), own('page.js')))).toBeLessThan(22_000)
+})
+
+test('the style of a page is sent without what is for its writers', () => {
+  const { text } = pageDocument(null, settingsOf(), { locale: 'en', say: (word) => word }, [])
+  const [, style] = /<style>([\s\S]*?)<\/style>/.exec(text)!
+  expect(style).not.toMatch(/\/\*|\n| {2}|[{};:,] |;\}/)
+  expect(gzipSync(style!).length).toBeLessThan(6100)
+  // A pseudo class of what is within stands apart.
+  expect(style).toContain(' :is(')
 })
 
 test('the page of a file is the served one', { tags: 'whole', timeout: 30_000 }, async () => {

@@ -20,7 +20,9 @@ export interface PortalDocument {
 /** The style of all pages with an accent. Its files never change while a process runs. */
 const styleOf = onceForEach((accent: string): string => {
   const dark = mixedUntilReadable(accent, '#ffffff', grounds.dark)
-  const style = `${reportStyle()}:root{--light-accent:${accent};--dark-accent:${dark};--light-first:${firstColour(accent, 'light')};--dark-first:${firstColour(dark, 'dark')}}\n${own('page.css')}`
+  const style = asSent(
+    `${reportStyle()}:root{--light-accent:${accent};--dark-accent:${dark};--light-first:${firstColour(accent, 'light')};--dark-first:${firstColour(dark, 'dark')}}\n${own('page.css')}`,
+  )
   return style + modes(style)
 })
 
@@ -36,11 +38,15 @@ function modes(style: string): string {
   return `@media screen{${mode('light', light)}${mode('dark', style.matchAll(darkRoot))}}`
 }
 
-/** Comments and indents of a style sheet are for its writers. */
-const reportStyle = () =>
-  pageStyle(new URL('../../../src/report/page.css', import.meta.url))
+const reportStyle = () => pageStyle(new URL('../../../src/report/page.css', import.meta.url))
+
+/** Comments, breaks, and spaces beside brackets, colons and commas of a style sheet are for its writers. */
+const asSent = (style: string) =>
+  style
     .replace(/\/\*[\s\S]*?\*\//g, '')
-    .replace(/\n\s*/g, '\n')
+    .replace(/\s+/g, ' ')
+    .replace(/(?<=[{};,:]) | (?=[{}])/g, '')
+    .replaceAll(';}', '}')
 
 /** The board, and what brings its content and follows it. */
 const pageScript = once(() => boardScript(own('export.js'), own('page.js')))
