@@ -40,6 +40,11 @@ const all: readonly Consequence[] = [
     rules: ['BILL-10', 'BILL-12', 'BILL-16'],
   },
   {
+    because: 'a balance goes up by what another worker charged, and that is no gift',
+    faults: ['balance-per-worker'],
+    rules: ['BILL-19'],
+  },
+  {
     because: 'a stream took another price than its own when it completed',
     faults: ['streams-free', 'stream-error-200'],
     rules: ['BILL-07'],
