@@ -218,6 +218,23 @@ test('an amount beside the cards has its note in brackets, and none without a no
   ])
 })
 
+test('a held grant names the models that it pays for, and none if it pays for all', () => {
+  const amounts = { credits: '500', used: '100', remaining: '400', fromUs: null, expiresUs: null }
+  const credits = {
+    ...{ unit: 'credits', held: '1000', used: '200', remaining: '800' },
+    ...{ expired: '0', uncovered: '0' },
+    grants: [
+      { ...amounts, name: 'Any', models: null },
+      { ...amounts, name: 'Some', models: ['nova', 'mini'] },
+    ],
+  }
+  expect(linesOf({ credits }, /^held| 500 of/)).toEqual([
+    'held       1,000 credits: 200 used, 800 left.',
+    '           500 of Any: 100 used, 400 left',
+    '           500 of Some for nova, mini: 100 used, 400 left',
+  ])
+})
+
 test('fewer credits than one have a bar of their share of one', () => {
   const days = [point(1, 'one', { credits: 0.5 })]
   expect(linesOf({ days }, /^2026/)).toEqual([

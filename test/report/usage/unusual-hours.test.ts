@@ -58,6 +58,13 @@ test('an hour of less than 2 % of a week beyond its usual is none, however many 
   expect(found(few.with(417, 301))).toEqual([417])
 })
 
+test('an hour at the ratio that the others explain is not unusual, and one above it is', () => {
+  // A third of the hours are at three times the median, so the tail of the others ends at 3.
+  const credits = Array.from({ length: 30 }, (_, at): number => (at < 20 ? 100 : 300))
+  expect(found(credits)).toEqual([])
+  expect(found(credits.with(29, 301))).toEqual([29])
+})
+
 test('a few requests in an hour of a quiet log are no busy hour', () => {
   const random = randomOf(2)
   const counts = Array.from({ length: 600 }, () => [0, 1, 1, 1, 2, 3][Math.floor(random() * 6)]!)
