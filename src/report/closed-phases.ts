@@ -32,6 +32,10 @@ export function closedPhases(scenarioJson: string): readonly string[] {
     .map(({ name }) => name)
 }
 
+/** What the times and rates of closed phases mean. @param names of the phases, at least one */
+export const closedLoadText = (names: string): string =>
+  `Closed load (${names}): its users wait for answers, so response time leaves out the waiting that an open load would show (coordinated omission). No arrival rate was planned: rates are those that its users reached.`
+
 /** Whether any of them is no search. */
 export const hasOtherPhases = (scenarioJson: string): boolean =>
   countedPhases(scenarioJson).some(({ load }) => load.kind !== 'sweep')

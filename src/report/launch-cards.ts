@@ -7,7 +7,7 @@ import { failureShare, reportsAllTokens } from './summary/figures.ts'
 import type { SummaryGroup } from './summary/group-shape.ts'
 import type { RunSummary } from './summary/shape.ts'
 
-/** @param closed whether part of the load is closed: it claims no rate and omits waiting */
+/** @param closed whether part of the load is closed: its rate is no planned one, and its response time omits waiting */
 export function cardsOf(all: SummaryGroup, closed: boolean): readonly Card[] {
   const {
     counts,
@@ -20,7 +20,7 @@ export function cardsOf(all: SummaryGroup, closed: boolean): readonly Card[] {
     cachedShare,
   } = all
   const { service, response, ttft } = metrics
-  const perS = closed ? 'closed load: no rate claimed' : `${formatNumber(sentPerS ?? 0)}/s`
+  const perS = `${formatNumber(sentPerS ?? 0)}/s${closed ? '; closed load: not a planned rate' : ''}`
   const share = (value: number | null) => (value === null ? '–' : `${formatShare(value)} %`)
   const tail = (['p95', 'p90', 'p50'] as const).find((name) => isTold(response[name])) ?? 'p95'
   const cards: readonly (Card | false)[] = [
@@ -46,9 +46,7 @@ export function cardsOf(all: SummaryGroup, closed: boolean): readonly Card[] {
     response.n > 0 && {
       label: `Response time ${tail}`,
       value: cardValue(response[tail]),
-      aside: isTold(response.p95)
-        ? `service time ${cardValue(service.p95)}${closed ? '; closed load: waiting not included' : ''}`
-        : samplesOf(response),
+      aside: `${isTold(response.p95) ? `service time ${cardValue(service.p95)}` : samplesOf(response)}${closed ? '; closed load: waiting not included' : ''}`,
     },
     ttft.n > 0 && {
       label: 'Time to first token, median',

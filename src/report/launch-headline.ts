@@ -2,7 +2,7 @@ import type { RunRow } from '../store/runs/runs.ts'
 import { counted } from '../user/grouped.ts'
 import { askedBy } from './asked.ts'
 import type { Headline, Tone } from './banner.ts'
-import { hasOtherPhases } from './closed-phases.ts'
+import { closedLoadText, hasOtherPhases } from './closed-phases.ts'
 import { formatNumber, formatShare } from './format.ts'
 import { doubtChecks, emptyChecks, failureChecks, unclosedChecks } from './launch-checks.ts'
 import { type PageVerdict, type SearchTrials, stoppedText } from './page-verdict.ts'
@@ -197,11 +197,7 @@ function becauseOf({ verdicts, searches, areAllSearched, all, closed }: Facts): 
           areAllSearched,
         )
       : sentText(all.counts),
-    ...(closed.length === 0
-      ? []
-      : [
-          `Closed load (${closed.join(', ')}): its users wait for answers, so response time leaves out the waiting that an open load would show, and no rate is claimed.`,
-        ]),
+    ...(closed.length === 0 ? [] : [closedLoadText(closed.join(', '))]),
   ].join(' ')
 }
 

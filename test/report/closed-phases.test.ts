@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest'
+import { defaultContract } from '../../src/contract/default.ts'
 import { closedPhases } from '../../src/report/closed-phases.ts'
+import { cardsOf } from '../../src/report/launch-cards.ts'
 import { prepareScope } from '../../src/report/scope.ts'
+import { summarise } from '../../src/report/summary/summarise.ts'
 import { appendAttempts } from '../../src/store/attempts/recorder.ts'
 import { chatScenario } from '../run/target.ts'
 import { openStore } from '../store/opened.ts'
@@ -26,9 +29,10 @@ test('the page of a run names its closed loads, as data', { tags: 'whole' }, asy
   const top = await launchText(store)
   store.close()
   expect(top).toContain('Closed load (users, flat &#60;out&#62;): its users wait for answers')
+  expect(top).toContain('No arrival rate was planned')
 })
 
-test('with a closed load, the cards claim no rate and say what response time leaves out', {
+test('with a closed load, the cards say that the rate was not planned and what response time leaves out', {
   tags: 'whole',
 }, async () => {
   const topOf = async (scenarioJson: string) => {
@@ -44,7 +48,23 @@ test('with a closed load, the cards claim no rate and say what response time lea
     return top
   }
   const closed = await topOf(JSON.stringify(scenario))
-  expect(closed).toMatch(/in [^<]+, closed load: no rate claimed/)
+  expect(closed).toMatch(/in [^<]+, [\d,.]+\/s; closed load: not a planned rate</)
   expect(closed).toMatch(/service time [^<]+\u00a0ms; closed load: waiting not included/)
-  expect(await topOf('{}')).toMatch(/in [^<]+, [\d,.]+\/s/)
+  expect(await topOf('{}')).toMatch(/in [^<]+, [\d,.]+\/s</)
+})
+
+test('the card of a closed load with too few samples for p95 says that waiting is not included', async () => {
+  const asideOf = async (closed: boolean) => {
+    const store = await openStore(':memory:')
+    await enterRun(store, 'a')
+    const rows = Array.from({ length: 20 }, (_, slot) => attempt(slot))
+    await appendAttempts(store, rows)
+    const { all } = await summarise(store, 'a', defaultContract)
+    store.close()
+    return cardsOf(all, closed).find(({ label }) => label.startsWith('Response time'))?.aside
+  }
+  expect(await asideOf(false)).toBe('p95 needs 130 samples; n = 20')
+  expect(await asideOf(true)).toBe(
+    'p95 needs 130 samples; n = 20; closed load: waiting not included',
+  )
 })

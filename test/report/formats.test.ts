@@ -136,8 +136,17 @@ describe('a summary in every format', () => {
     const summary = await summarise(closed, 'a', defaultContract)
     closed.close()
     expect(summary.closedPhases).toEqual(['main'])
-    expect(terminalSummary(summary)).toContain('closed load: main\n  its users wait for answers')
-    expect(markdownSummary(summary)).toContain('\nClosed load: main. Its users wait for answers')
+    expect(terminalSummary(summary)).toContain(
+      `
+Closed load (main): its users wait for answers, so response time leaves out the
+  waiting that an open load would show (coordinated omission). No arrival rate
+  was planned: rates are those that its users reached.
+`,
+    )
+    expect(markdownSummary(summary)).toContain(
+      '\nClosed load (main): its users wait for answers, so response time leaves out the waiting that an open load would show (coordinated omission). No arrival rate was planned: rates are those that its users reached.\n',
+    )
+    expect(markdownSummary(summary)).toMatch(/ ok\/s, output tokens [\d.,]+\/s\./)
     const open = await storeOf({
       scenarioJson: JSON.stringify({ phases: [phase('main', 'arrivals')] }),
     })

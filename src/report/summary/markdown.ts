@@ -1,3 +1,4 @@
+import { closedLoadText } from '../closed-phases.ts'
 import { stretchText } from './balances.ts'
 import { percentiles } from './distribution-shape.ts'
 import {
@@ -59,16 +60,13 @@ export function markdownSummary(summary: RunSummary): string {
     '',
     `Run \`${run.runId.replaceAll('`', '')}\` against ${markdownCell(run.baseUrl)}, seed ${run.seed}, ${run.startedAt}${machinesText([machinesOf(run.machine)])}, Assay ${markdownCell(run.assayVersion)}.`,
     '',
-    `${whole(counts.attempts)} attempts${counts.retries > 0 ? ` (${whole(counts.retries)} of them retries)` : ''}: ${whole(counts.ok)} ok, ${whole(counts.httpError)} HTTP errors, ${whole(counts.broken)} broken, ${whole(counts.timeout)} timeouts, ${whole(counts.aborted)} aborted, ${whole(counts.notSent)} not sent${summary.countsAddUp ? '' : ' (**the counts do not add up**)'}. ${rate(all.okPerS)} ok/s, Output tokens ${tokenRate(all)}. ${paidText(summary, stretch)} ${outcomeTexts(all).join('. ')}.`,
+    `${whole(counts.attempts)} attempts${counts.retries > 0 ? ` (${whole(counts.retries)} of them retries)` : ''}: ${whole(counts.ok)} ok, ${whole(counts.httpError)} HTTP errors, ${whole(counts.broken)} broken, ${whole(counts.timeout)} timeouts, ${whole(counts.aborted)} aborted, ${whole(counts.notSent)} not sent${summary.countsAddUp ? '' : ' (**the counts do not add up**)'}. ${rate(all.okPerS)} ok/s, output tokens ${tokenRate(all)}. ${paidText(summary, stretch)} ${outcomeTexts(all).join('. ')}.`,
     ...certified(summary, markdownCell).flatMap((line) => ['', line]),
     '',
     ...notesOf(summary, markdownCell).flatMap((note) => [note, '']),
     ...(summary.closedPhases.length === 0
       ? []
-      : [
-          `Closed load: ${markdownCell(summary.closedPhases.join(', '))}. Its users wait for answers, so response time leaves out the waiting that an open load would show (coordinated omission), and no rate is claimed.`,
-          '',
-        ]),
+      : [closedLoadText(markdownCell(summary.closedPhases.join(', '))), '']),
     `Milliseconds, ${summary.part === 'steady' ? 'steady part' : 'whole run'}; \`>\` is "at least" (timeouts).${few === null ? '' : ` ${few}.`}`,
     '',
     ...table([head, head.map((_, at) => (at < 2 ? '---' : '---:')), ...rows]),

@@ -2,6 +2,7 @@ import { taskMeasures } from '../../measure/task-measures.ts'
 import { shownAmount } from '../../money/money.ts'
 import { divide, rational, readNumber } from '../../money/rational.ts'
 import { wrapped } from '../../user/wrapped.ts'
+import { closedLoadText } from '../closed-phases.ts'
 import { formatShare } from '../format.ts'
 import { stretchText } from './balances.ts'
 import { type Distribution, percentiles } from './distribution-shape.ts'
@@ -69,11 +70,7 @@ export function terminalFigures(summary: RunSummary): string {
     ...(stretch === null ? [] : wrapped(`  ${stretch}`, '    ')),
     ...(summary.closedPhases.length === 0
       ? []
-      : [
-          `closed load: ${printable(summary.closedPhases.join(', '), 66)}`,
-          '  its users wait for answers, so response time leaves out the waiting that an',
-          '  open load would show (coordinated omission), and no rate is claimed',
-        ]),
+      : wrapped(closedLoadText(printable(summary.closedPhases.join(', '), 66)), '  ')),
     '',
     `${'milliseconds'.padEnd(24)}${['n', ...percentiles.map(([name]) => percentileTitle(name))].map((cell) => cell.padStart(9)).join('')}`,
     ...timeLines(summary),
