@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { completion } from '../src/run/self-test/null-service.ts'
+import { completion } from '../src/run/self-test/null-answers.ts'
 
 /** A service with a set capacity: one request at a time, 20 ms each, first come first served. */
 const serviceMs = 20

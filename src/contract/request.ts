@@ -10,13 +10,16 @@ export type PlainRead = (typeof plainReads)[number]
 export const generating = [...promised, 'responses'] as const
 /** Endpoints that take a prompt. */
 export const prompted = [...generating, 'embeddings'] as const
+export type Prompted = (typeof prompted)[number]
 export const endpoints = [...prompted, ...plainReads, 'other'] as const
 
 export type Endpoint = (typeof endpoints)[number]
 export type ContractEndpoint = Exclude<Endpoint, 'responses' | 'embeddings' | 'other'>
 
-const isOneOf = (names: readonly string[]) => (endpoint: unknown) =>
-  names.some((name) => name === endpoint)
+const isOneOf =
+  <Name extends string>(names: readonly Name[]) =>
+  (endpoint: unknown): endpoint is Name =>
+    names.some((name) => name === endpoint)
 export const isPromised = isOneOf(promised)
 export const generates = isOneOf(generating)
 export const takesPrompt = isOneOf(prompted)

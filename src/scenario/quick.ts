@@ -1,4 +1,4 @@
-import type { prompted } from '../contract/request.ts'
+import type { Prompted } from '../contract/request.ts'
 import { largest } from '../user/extremes.ts'
 import type { BudgetName } from './loads.ts'
 import { durationUsOf } from './quantity.ts'
@@ -7,7 +7,7 @@ import { parseThreshold, type Threshold, taskMetrics } from './threshold.ts'
 /** Command-line options that replace a scenario. */
 export interface QuickLoad {
   readonly model: string
-  readonly endpoint: (typeof prompted)[number]
+  readonly endpoint: Prompted
   readonly stream: boolean
   readonly promptTokens: number
   /** Tokens of a prefix that all prompts share; 0 for none. */

@@ -60,6 +60,17 @@ test('a warm-up sends a thousand requests of the steps to itself, of which a bus
   expect(await warmUp(dataOf('models: { endpoint: models }'), now)).toBe(0)
 })
 
+test.each([
+  'endpoint: messages, max_tokens: 5',
+  'endpoint: messages, max_tokens: 5, path: /own/messages',
+  'endpoint: messages, max_tokens: 5, stream: true',
+  'endpoint: responses',
+  'endpoint: embeddings',
+])('a warm-up of %s has answers in the format of its endpoint', async (step) => {
+  const now = () => performance.now() * 1000
+  expect(await warmUp(dataOf(`a: { ${step} }`), now)).toBeGreaterThan(900)
+})
+
 test('a run with a warm-up sends, counts and stores only its plan', { tags: 'whole' }, async () => {
   const target = await startTarget((_, response) => answerChat(response))
   await withStorePath(async (dbPath) => {

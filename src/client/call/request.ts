@@ -242,7 +242,11 @@ function bodyBytes(
 function pathOf(contract: Contract, spec: RequestSpec): string {
   if (spec.wrong === 'unknown-path') return unknownPath
   if (spec.path !== undefined) return spec.path
-  const { endpoint } = spec
+  return pathOfEndpoint(contract, spec.endpoint)
+}
+
+/** @throws UserError for `other`, which has no path of its own */
+export function pathOfEndpoint(contract: Contract, endpoint: Endpoint): string {
   if (endpoint === 'responses' || endpoint === 'embeddings') return customaryPaths[endpoint]
   if (endpoint !== 'other') return usualOf(contract).paths[endpoint]
   throw new UserError('request', 'a request to the endpoint `other` needs a path')

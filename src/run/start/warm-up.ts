@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ResponseMemory } from '../../client/bytes/memory.ts'
 import { AttemptClient } from '../../client/call/client.ts'
+import { pathOfEndpoint } from '../../client/call/request.ts'
 import { Http1Transport } from '../../client/wire/http1/transport.ts'
 import { takesPrompt } from '../../contract/request.ts'
 import type { Scenario } from '../../scenario/scenario.ts'
@@ -44,10 +45,17 @@ export async function warmUp(data: SenderData, now: () => number): Promise<numbe
   const steps = data.scenario.steps.flatMap((step, index) => {
     const { endpoint, wrong, abort, session, prompt } = step
     const isPlain = wrong === null && abort === null && session === null
-    return isPlain && takesPrompt(endpoint) && prompt.kind !== 'function' ? [{ step, index }] : []
+    return isPlain && takesPrompt(endpoint) && prompt.kind !== 'function'
+      ? [{ step, index, endpoint }]
+      : []
   })
   if (steps.length === 0) return 0
-  const service = nullService(eventsOfStream)
+  const { contract, scenario } = data
+  // An answer in another format would be a failure, and leave the code that reads a success cold.
+  const endpoints = new Map(
+    steps.map(({ step, endpoint }) => [step.path ?? pathOfEndpoint(contract, endpoint), endpoint]),
+  )
+  const service = nullService(eventsOfStream, (path) => endpoints.get(path) ?? 'chat')
   const listens = await new Promise<boolean>((resolve) => {
     service.once('error', () => resolve(false))
     service.listen(0, '127.0.0.1', () => resolve(true))
@@ -55,7 +63,6 @@ export async function warmUp(data: SenderData, now: () => number): Promise<numbe
   // A network namespace may have no loopback address; the run then starts cold.
   if (!listens) return 0
   const { port } = service.address() as AddressInfo
-  const { contract, scenario } = data
   const { policy } = scenario
   const baseUrl = `http://127.0.0.1:${port}`
   const transport = new Http1Transport({
