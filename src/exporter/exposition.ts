@@ -28,24 +28,32 @@ const suffixes: Readonly<Record<MetricType, readonly string[]>> = {
   untyped: [],
 }
 
+/** A text in quotes, as it is written. */
+const quoted = String.raw`"((?:[^"\\]|\\.)*)"`
+/** What a page of HTML or a JSON document begins with. A sample may begin with `{"name"`, followed by a comma or a brace. */
+const otherText = new RegExp(String.raw`^\s*(?:<|\{(?!\s*${quoted}\s*[,}]))`)
+const typeLine = new RegExp(String.raw`^#\s*TYPE\s+(?:${quoted}|(\S+))\s+(\S+)`)
+
 /**
- * Reads the Prometheus text format 0.0.4 and OpenMetrics 1.0. Timestamps, exemplars and `_created` series are left out.
+ * Reads the Prometheus text format 0.0.4, with the names in quotes of Prometheus 3, and OpenMetrics 1.0. Timestamps, exemplars and
+ * the `_created` series of a family are left out.
  *
  * @throws NotAnExposition with the first line that cannot be read
  */
 export function readExposition(text: string): readonly MetricSample[] {
-  if (/^\s*[<{]/.test(text)) throw new NotAnExposition('it is no text of metrics')
+  if (otherText.test(text)) throw new NotAnExposition('it is no text of metrics')
   if (text !== '' && !text.endsWith('\n')) throw new NotAnExposition('its last line is cut off')
   const typeOf = new Map<string, MetricType>()
   const samples: MetricSample[] = []
-  for (const line of text.split('\n')) {
+  for (const line of text.split('\n').map((each) => each.trim())) {
     if (line.startsWith('#')) {
-      const [, name, type] = /^#\s*TYPE\s+(\S+)\s+(\S+)/.exec(line) ?? []
-      if (name !== undefined) typeOf.set(name, types.find((known) => known === type) ?? 'untyped')
-    } else if (line.trim() !== '') {
+      const [, name, plainName = unescaped(name ?? ''), type] = typeLine.exec(line) ?? []
+      if (type !== undefined)
+        typeOf.set(plainName, types.find((known) => known === type) ?? 'untyped')
+    } else if (line !== '') {
       const read = sampleOf(line)
       const [family, type] = familyOf(read.name, typeOf)
-      if (!read.name.endsWith('_created')) {
+      if (!isCreation(read.name, typeOf)) {
         samples.push({ ...read, family: family.replace(/_total$/, ''), type })
       }
     }
@@ -54,46 +62,71 @@ export function readExposition(text: string): readonly MetricSample[] {
   return samples
 }
 
+/** Whether it is when a series of another family began. Some exporters write a type for it. */
+function isCreation(name: string, typeOf: ReadonlyMap<string, MetricType>): boolean {
+  const base = name.replace(/_created$/, '')
+  return base !== name && (typeOf.has(base) || typeOf.has(`${base}_total`))
+}
+
 function familyOf(
   name: string,
   typeOf: ReadonlyMap<string, MetricType>,
 ): readonly [string, MetricType] {
   const own = typeOf.get(name)
   if (own !== undefined) return [name, own]
-  for (const [, base, suffix] of [/^(.*)(_[a-z]+)$/.exec(name) ?? []]) {
-    const type = typeOf.get(base ?? '')
-    if (type !== undefined && suffixes[type].includes(suffix!)) return [base!, type]
-  }
+  const [, base = '', suffix = ''] = /^(.*)(_[a-z]+)$/.exec(name) ?? []
+  const type = typeOf.get(base)
+  if (type !== undefined && suffixes[type].includes(suffix)) return [base, type]
   return [name, name.endsWith('_total') ? 'counter' : 'untyped']
 }
 
+/**
+ * Parts of the line of a sample, with the blanks after each:
+ *
+ *     name { label = "text" , "label" = "text" } 1.5
+ *     { "name" , label = "text" } 1.5
+ */
+const part = {
+  name: /([a-zA-Z_:][\w:]*)(?=[\s{])\s*/y,
+  open: /\{\s*/y,
+  label: new RegExp(
+    String.raw`(?:([a-zA-Z_]\w*)|${quoted})\s*(?:=\s*${quoted}\s*)?(?:,\s*|(?=\}))`,
+    'y',
+  ),
+  close: /\}\s*/y,
+  value: /(\S+)/y,
+}
+
 function sampleOf(line: string): Pick<MetricSample, 'name' | 'labels' | 'value'> {
-  const unreadable = () =>
-    new NotAnExposition(`it has the line ${JSON.stringify(line.slice(0, 80))}`)
-  const name = /^[a-zA-Z_:][\w:]*/.exec(line)?.[0]
-  if (name === undefined) throw unreadable()
-  const labels: [string, string][] = []
-  let at = name.length
-  if (line[at] === '{') {
-    at++
-    const label = /\s*([a-zA-Z_]\w*)\s*=\s*"((?:[^"\\]|\\.)*)"\s*,?\s*/y
-    while (line[at] !== '}') {
-      label.lastIndex = at
-      const found = label.exec(line)
-      if (found === null) throw unreadable()
-      labels.push([found[1]!, unescaped(found[2]!)])
-      at = label.lastIndex
-    }
-    at++
+  let at = 0
+  const next = (pattern: RegExp): RegExpExecArray | null => {
+    pattern.lastIndex = at
+    const found = pattern.exec(line)
+    if (found !== null) at = pattern.lastIndex
+    return found
   }
-  const word = /^\s+(\S+)/.exec(line.slice(at))?.[1]
-  const value = word === undefined ? undefined : numberOf(word)
-  if (value === undefined) throw unreadable()
+  let name = next(part.name)?.[1]
+  const labels: [string, string][] = []
+  if (next(part.open) !== null) {
+    while (next(part.close) === null) {
+      const [, plainLabel, quotedLabel, said] = next(part.label) ?? unreadable(line)
+      const label = plainLabel ?? unescaped(quotedLabel!)
+      if (said !== undefined) labels.push([label, unescaped(said)])
+      else if (plainLabel === undefined && name === undefined) name = label
+      else unreadable(line)
+    }
+  }
+  const value = numberOf(next(part.value)?.[1] ?? '')
+  if (name === undefined || value === undefined) unreadable(line)
   return {
     name,
     labels: Object.fromEntries(labels.toSorted(([a], [b]) => (a < b ? -1 : 1))),
     value,
   }
+}
+
+function unreadable(line: string): never {
+  throw new NotAnExposition(`it has the line ${JSON.stringify(line.slice(0, 80))}`)
 }
 
 const escapes: Readonly<Record<string, string>> = lookup({ '\\n': '\n', '\\"': '"', '\\\\': '\\' })

@@ -42,6 +42,32 @@ test('labels hold any text, and are sorted by name', () => {
   ])
 })
 
+test('blanks may stand at both ends of a line, before and after labels, and between all other tokens', () => {
+  const lines = ['foo{a="b"} 1', 'foo {a="b"} 1', ' \t foo{a="b"} 1 \t', 'foo{a="b"}1']
+  lines.push('foo { a = "b" , } 1', 'foo{ a="b"}\t1', 'foo\t{a="b"}\t1\t1700000000000')
+  for (const line of lines) expect(values(`${line}\n`)).toEqual([['foo', { a: 'b' }, 1]])
+  expect(values('foo { } 1\n')).toEqual([['foo', {}, 1]])
+  expect(readExposition(' \t# TYPE foo gauge\n  foo 1\n')).toEqual([
+    { name: 'foo', family: 'foo', type: 'gauge', labels: {}, value: 1 },
+  ])
+})
+
+test('a name in quotes stands within the braces, as Prometheus 3 writes it', () => {
+  const text =
+    '# TYPE "my.metric" counter\n{"my.metric",a="b"} 1\n{"my.metric"} 2\n{"k","a.b"="c"} 3\n'
+  expect(readExposition(text)).toEqual([
+    { name: 'my.metric', family: 'my.metric', type: 'counter', labels: { a: 'b' }, value: 1 },
+    { name: 'my.metric', family: 'my.metric', type: 'counter', labels: {}, value: 2 },
+    { name: 'k', family: 'k', type: 'untyped', labels: { 'a.b': 'c' }, value: 3 },
+  ])
+})
+
+test('a metric whose own name ends in _created is kept', () => {
+  const text =
+    '# TYPE pod_created gauge\npod_created 1.7e9\n# TYPE a counter\na_total 4\na_created 1\n'
+  expect(readExposition(text).map(({ name }) => name)).toEqual(['pod_created', 'a_total'])
+})
+
 test('NaN, infinities, timestamps and exemplars are read', () => {
   const text = 'a NaN\nb +Inf\nc -Inf\nd 5 1700000000000\ne_bucket{le="1"} 2 # {id="x"} 0.5 1.7e9\n'
   expect(values(text).map(([, , value]) => value)).toEqual([NaN, Infinity, -Infinity, 5, 2])
@@ -54,6 +80,10 @@ test('a metric without a type is untyped, unless its name says counter', () => {
 test.each([
   ['a page of HTML', '<!doctype html>\n<p>1\n', 'no text of metrics'],
   ['JSON', '{"error":"no"}\n', 'no text of metrics'],
+  ['JSON in lines', '{\n  "error": "no"\n}\n', 'no text of metrics'],
+  ['an empty object', '{}\n', 'no text of metrics'],
+  ['labels without a name', 'a 1\n{b="c"} 1\n', '{b='],
+  ['two names', 'a{"b"} 1\n', 'a{'],
   ['nothing', '', 'no metric'],
   ['only comments', '# HELP a b\n', 'no metric'],
   ['a cut answer', 'a 1\nb_total 12', 'cut off'],
