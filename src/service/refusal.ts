@@ -39,11 +39,13 @@ const codes: Readonly<Record<RefusalKind, string>> = {
   request: 'invalid_request',
   model: 'model_not_found',
   context: 'context_length_exceeded',
-  // The table has no rows for these three, but §7.2 requires a string.
+  // The table has no rows for these three, but §7.2 requires a string: they borrow one, not the status of its row.
   path: 'invalid_request',
   internal: 'api_error',
   unavailable: 'api_error',
 }
+
+const borrowsCode: ReadonlySet<RefusalKind> = new Set(['path', 'internal', 'unavailable'])
 
 /** The error type of a status in the messages table (§7.3), or of its row without a status. */
 function messagesTypeOf({ messagesErrors }: FullContract, status: number): string {
@@ -89,9 +91,7 @@ export function wireError(
 ): WireError {
   const code = codes[kind]
   const row = contract.chatErrors.find((error) => error.code === code)
-  // An unknown path borrows the code of another row.
-  const promised = kind === 'path' ? null : row?.status
-  const status = promised ?? statusOf(kind, profile)
+  const status = (borrowsCode.has(kind) ? null : row?.status) ?? statusOf(kind, profile)
   const type =
     shape === 'messages' ? messagesTypeOf(contract, status) : (row?.type ?? otherTypeOf(status))
   return { status, shape, message, type, code }
