@@ -403,6 +403,48 @@ test('a balance that was not restored is told, and nothing is asked once more', 
   expect(balances).toHaveLength(1)
 })
 
+test('a stopped probe that could not restore the balance ends with code 3', {
+  tags: 'whole',
+}, async () => {
+  const path = folder()
+  const service = await startService({ seed: 3, timeScale: 8 })
+  onTestFinished(() => service.close())
+  const operator = createServer(async (request, response) => {
+    const { balance } = JSON.parse(await text(request))
+    response.statusCode = balance === undefined ? 200 : 503
+    response.end(JSON.stringify({ account: 1 }))
+  })
+  await new Promise<void>((done) => operator.listen(0, '127.0.0.1', done))
+  onTestFinished(() => void operator.close())
+  const { port } = operator.address() as AddressInfo
+  const child = spawn(
+    process.execPath,
+    [
+      ...[main, 'probe', '--base-url', service.baseUrl, '--operator', `http://127.0.0.1:${port}`],
+      ...['--only', 'G-02,G-09,G-17', '--time-scale', '8'],
+      ...['--out', join(path, 'profile.yaml'), '--db', join(path, 'a.duckdb')],
+    ],
+    {
+      env: {
+        ...{ ...process.env, ASSAY_API_KEY: service.keys[1]!.apiKey },
+        ASSAY_OPERATOR_KEY: 'operator',
+      },
+    },
+  )
+  let progress = ''
+  child.stderr.on('data', (piece) => {
+    progress += piece
+    // Once: a second signal may find a process that is done and no longer waits for one.
+    if (!child.killed && /^G-\d\d /m.test(progress)) child.kill('SIGINT')
+  })
+  const [code] = await once(child, 'close')
+  expect(progress.replaceAll(/\n {6}/g, ' ')).toContain('the operator could not restore it: ')
+  expect(readFileSync(join(path, 'profile.yaml'), 'utf8')).toContain(
+    'the probe was interrupted before it',
+  )
+  expect(code).toBe(3)
+})
+
 test('a change that one of two probes did not decide says that it may flip', {
   tags: 'whole',
 }, async () => {
@@ -434,6 +476,21 @@ test('a change that one of two probes did not decide says that it may flip', {
   )
   expect(changes.length).toBeGreaterThan(0)
   expect(changes.every(({ mayFlip }) => mayFlip)).toBe(true)
+})
+
+test('--only takes an empty part, but not only empty ones, and a dry run reads the file of --diff', async () => {
+  const probe = (...more: readonly string[]) =>
+    assay(['probe', '--dry-run', '--json', '--base-url', 'http://127.0.0.1:9', ...more])
+  const [one, empty, missing] = [
+    await probe('--only', 'G-01,'),
+    await probe('--only', ','),
+    await probe('--diff', join(folder(), 'nofile.yaml')),
+  ]
+  expect([one.code, one.stderr]).toEqual([0, ''])
+  expect(empty.code).toBe(2)
+  expect(empty.stderr).toContain('there is no question in it; questions are G-01 to G-37.')
+  expect(missing.code).toBe(2)
+  expect(missing.stderr).toContain('nofile.yaml')
 })
 
 test('usage errors are one sentence each, with exit code 2', { tags: 'whole' }, async () => {

@@ -17,7 +17,7 @@ import { askedAgain, gapsToAskAgain, profileChanges, wordsOf } from '../../probe
 import { httpOperator } from '../../probe/http-operator.ts'
 import { joined } from '../../probe/join.ts'
 import { type Price, priceOf } from '../../probe/price.ts'
-import type { TooDear } from '../../probe/probe.ts'
+import type { ProbeResult, TooDear } from '../../probe/probe.ts'
 import { secondKeyBeside } from '../../probe/question.ts'
 import { probe } from '../../public/probe.ts'
 import { openStore } from '../../public/store.ts'
@@ -48,17 +48,17 @@ export async function probeAction(options: Options): Promise<void> {
   const only = onlyOf(options.only)
   const headers = extraHeaders('--header', options.header, process.env)
   mustNotBeKeys(headers, contract)
+  const older = options.diff === undefined ? null : loadProfile(options.diff, '--diff')
   if (options.dryRun) {
     process.stdout.write(dryRunText(options, only, contract, maxCredits))
     if (options.json !== true)
       process.stdout.write(nextLine(sameCommandWithout('--dry-run'), 'asks the service'))
     return
   }
-  const older = options.diff === undefined ? null : loadProfile(options.diff, '--diff')
   const baseUrl = baseUrlOf(options.baseUrl, contract)
   const key = apiKey()
   mustBeWritable('--out', options.out)
-  const there = only.length > 0 ? joinable(options.out, baseUrl, contract) : null
+  const existing = only.length > 0 ? joinable(options.out, baseUrl, contract) : null
   await reach(baseUrl, {}, contract.timeouts.connectMs)
   const operator =
     options.operator === undefined
@@ -99,24 +99,24 @@ export async function probeAction(options: Options): Promise<void> {
       }
       return result
     }
-    const { profile: told, asked, tooDear, ...first } = await ask(only, maxCredits)
-    // An incomplete profile never replaces a complete one.
-    const part = first.interrupted && existsSync(options.out)
-    const path = part ? `${options.out}.interrupted` : options.out
-    let profile = there === null || part ? told : joined(there, told, asked)
-    writeOutput(path, stringify(profile, { lineWidth: 100 }))
+    const first = await ask(only, maxCredits)
+    const { asked, tooDear } = first
+    const { path, ...written } = toWrite(options.out, existing, first)
+    let { profile } = written
+    writeOutput(path, yamlOf(profile))
     let { interrupted } = first
-    let changes = older === null ? null : profileChanges(older, told, asked)
+    let changes = older === null ? null : profileChanges(older, first.profile, asked)
     const flips = gapsToAskAgain(changes ?? [])
-    const left = maxCredits - told.credits_spent
+    const left = maxCredits - first.profile.credits_spent
     // A further probe would take a balance that was not restored for that of the account.
     if (flips.length > 0 && left > 0 && !interrupted && first.unrestored === null) {
       process.stderr.write(paragraphs(`${againText(flips, left)}\n`, process.stderr))
-      const further = await ask(flips, left)
-      changes = askedAgain(changes!, further.profile)
-      profile = { ...profile, credits_spent: profile.credits_spent + further.profile.credits_spent }
-      writeOutput(path, stringify(profile, { lineWidth: 100 }))
-      interrupted = further.interrupted
+      // The profile keeps the first answers: a second one only shows whether the answer flips. Its credits are spent all the same.
+      const second = await ask(flips, left)
+      changes = askedAgain(changes!, second.profile)
+      profile = { ...profile, credits_spent: profile.credits_spent + second.profile.credits_spent }
+      writeOutput(path, yamlOf(profile))
+      interrupted = second.interrupted
     }
     process.stdout.write(
       options.json
@@ -134,12 +134,36 @@ export async function probeAction(options: Options): Promise<void> {
               'judges by what the probe found',
             ),
     )
-    if (interrupted) process.exitCode = exit.interrupted
+    // A balance that was not restored says more.
+    if (interrupted) process.exitCode ??= exit.interrupted
   } finally {
     ignoreSignals()
     store.close()
   }
 }
+
+/**
+ * The profile that a probe writes, and where. An incomplete one never replaces what is in `--out`.
+ *
+ *     probe         --only   --out         written
+ *     whole         any      is missing    to --out: the answers
+ *     whole         no       is there      to --out, in place of it: the answers
+ *     whole         yes      is there      to --out: the answers, and those of it to the other questions
+ *     interrupted   any      is missing    to --out: the answers so far
+ *     interrupted   any      is there      to --out.interrupted: the answers so far
+ *
+ * @param existing what is in `out`, if only some questions are asked
+ */
+function toWrite(
+  out: string,
+  existing: DeploymentProfile | null,
+  { profile, asked, interrupted }: ProbeResult,
+): { readonly path: string; readonly profile: DeploymentProfile } {
+  if (interrupted && existsSync(out)) return { path: `${out}.interrupted`, profile }
+  return { path: out, profile: existing === null ? profile : joined(existing, profile, asked) }
+}
+
+const yamlOf = (profile: DeploymentProfile) => stringify(profile, { lineWidth: 100 })
 
 /** The rest of a line stands under the answer, which is behind the name of its question. */
 const paragraphs = (text: string, stream: NodeJS.WriteStream) => fitted(text, stream, '      ')
@@ -147,11 +171,15 @@ const paragraphs = (text: string, stream: NodeJS.WriteStream) => fitted(text, st
 const secondApiKey = (): string | null => process.env.ASSAY_API_KEY_2?.trim() || null
 
 function onlyOf(texts: readonly string[]): readonly GapId[] {
-  const asked = texts.flatMap((text) => text.split(',')).map((gap) => gap.trim().toUpperCase())
+  const asked = texts
+    .flatMap((text) => text.split(','))
+    .map((gap) => gap.trim().toUpperCase())
+    .filter((gap) => gap !== '')
   const strangers = asked.filter((gap) => !gapIds.includes(gap as GapId))
-  if (strangers.length > 0) {
+  // Without a question, all would be asked.
+  if (strangers.length > 0 || (texts.length > 0 && asked.length === 0)) {
     throw userError.usage(
-      `--only: there is no question ${strangers.join(', ')}; questions are G-01 to G-37.`,
+      `--only: there is no question ${strangers.join(', ') || 'in it'}; questions are ${gapIds[0]} to ${gapIds.at(-1)}.`,
     )
   }
   return asked as GapId[]
@@ -164,10 +192,10 @@ function onlyOf(texts: readonly string[]): readonly GapId[] {
  */
 function joinable(path: string, baseUrl: string, contract: FullContract): DeploymentProfile | null {
   if (!existsSync(path)) return null
-  const there = loadProfile(path, '--out')
+  const profile = loadProfile(path, '--out')
   const asked = [withoutCredentials(baseUrl), contract.name].join(' by the contract ')
-  const whose = [there.base_url, there.contract].join(' by the contract ')
-  if (asked === whose) return there
+  const whose = [profile.base_url, profile.contract].join(' by the contract ')
+  if (asked === whose) return profile
   throw userError.usage(
     `--out: with --only, answers are merged into the existing profile, but ${path} belongs to ${printable(whose)}, not to ${asked}; name another file.`,
   )
