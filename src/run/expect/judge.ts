@@ -54,7 +54,7 @@ function judgeOne(answer: AnswerToCheck, expected: ReadyExpectation): AnswerVerd
       if (completionTokens === null) return unchecked('the service reports no completion tokens')
       return completionTokens >= expected.least
         ? null
-        : wrong(`has ${completionTokens} tokens, not ${expected.least}`)
+        : wrong(`has ${completionTokens} tokens, not ${expected.least} or more`)
     case 'json': {
       const issue = jsonIssue(text, expected.holds)
       return issue === null ? null : wrong(issue)
@@ -92,7 +92,8 @@ function judgedByFunction(answer: AnswerToCheck, judge: AnswerCheck): AnswerVerd
       readonly code?: unknown
       readonly message?: unknown
     }
-    const why = String(message ?? error)
+    // An object without a message may have no text at all.
+    const why = String(message ?? (Object(error) === error ? kindOf(error) : error))
     if (code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error
     return code === 'ERR_ASSERTION'
       ? { answer: 'check', why }
@@ -100,9 +101,9 @@ function judgedByFunction(answer: AnswerToCheck, judge: AnswerCheck): AnswerVerd
   }
   if (said === true) return null
   if (said === false) return { answer: 'check', why: 'the function of check says no' }
-  if (typeof said === 'string') return { answer: 'check', why: said }
+  if (typeof said === 'string' && said !== '') return { answer: 'check', why: said }
   return unchecked(
-    `the function of check returned ${kindOf(said)}, not true, false or why it is wrong`,
+    `the function of check returned ${said === '' ? 'an empty text' : kindOf(said)}, not true, false or why it is wrong`,
   )
 }
 

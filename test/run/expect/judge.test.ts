@@ -58,6 +58,14 @@ test.each([
   expect(judgeAnswer(answer(change), await expected(yaml)).answer).toBe(verdict)
 })
 
+test('an answer with too few tokens says how many it needs', async () => {
+  const few = await expected('{ least_tokens: 10 }')
+  expect(judgeAnswer(answer({ completionTokens: 3 }), few)).toEqual({
+    answer: 'tokens',
+    why: 'has 3 tokens, not 10 or more',
+  })
+})
+
 test.each([
   [() => true, { answer: 'correct' }],
   [() => false, { answer: 'check', why: 'the function of check says no' }],
@@ -73,6 +81,13 @@ test.each([
     },
     { answer: 'unchecked', why: 'the function of check threw: null' },
   ],
+  [
+    () => {
+      throw Object.create(null)
+    },
+    { answer: 'unchecked', why: 'the function of check threw: object' },
+  ],
+  [() => '', { answer: 'unchecked', why: expect.stringContaining('returned an empty text, not') }],
   [() => null, { answer: 'unchecked', why: expect.stringContaining('returned null') }],
   [async () => true, { answer: 'unchecked', why: expect.stringContaining('returned a promise') }],
 ])('a function of check decides, and its own failure decides nothing: %s', (judge, verdict) => {
