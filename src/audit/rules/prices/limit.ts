@@ -24,19 +24,29 @@ const requires =
 const takesLimit =
   'a limit of the spend, in the contract (evidence.balance.limit) or beside the value (max_budget, limit)'
 
+/**
+ * A number that may be an amount: `12`, `12.50`, `1.4e-4`. None is one whose comma may be of thousands or decimals (`2,469.00`), a share
+ * (`80%`), part of a date (`2026-11-20`) or a count (`300 tokens`). `[\d.]*` keeps a shorter part of such a number from being one.
+ */
 const number = String.raw`(\d+(?:\.\d+)?(?:e-?\d+)?)(?![\d.]*(?:,\d|%|-\d|\s*(?:tokens?|requests?|calls?|cents?)\b))`
 
-/** What a refusal says was spent: its counter, or an amount with a currency. A limit, a date and a count of tokens are none. */
-const namedSpends = (currency: string): readonly RegExp[] => [
-  new RegExp(String.raw`current (?:cost|spend|usage)(?: is| of| for \w+)?\W{0,4}${number}`, 'i'),
-  new RegExp(String.raw`"(?:current_)?(?:spend|spent|cost)"\s*:\s*"?${number}`, 'i'),
-  new RegExp(String.raw`\b(?:spend|spent|used)(?: is| of)?\s*[:=]?\s*[$€£¥]\s?${number}`, 'i'),
-  new RegExp(
-    String.raw`\b(?:spend|spent|used)(?: is| of)?\s*[:=]?\s*${number}(?:\s+of\s+[\d.]+)?\s?${currency.replaceAll(/\W/g, '\\$&')}\b`,
-    'i',
-  ),
-  new RegExp(String.raw`\bused\s*${number}\s+(?:out )?of\s+(?:(?:your|the) )?(?:\w+ )?budget`, 'i'),
-]
+/** What a refusal says was spent: its counter, or an amount with a currency. A limit alone is none. */
+function namedSpends(currency: string): readonly RegExp[] {
+  const unit = currency.replaceAll(/\W/g, '\\$&')
+  const spent = String.raw`\b(?:spend|spent|used)(?: is| of)?\s*[:=]?\s*`
+  return [
+    // Current cost: 10.00004
+    String.raw`current (?:cost|spend|usage)(?: is| of| for \w+)?\W{0,4}${number}`,
+    // "current_spend": "10.00004"
+    String.raw`"(?:current_)?(?:spend|spent|cost)"\s*:\s*"?${number}`,
+    // spent: $10.00
+    String.raw`${spent}[$€£¥]\s?${number}`,
+    // used 10.00 of 12 USD
+    String.raw`${spent}${number}(?:\s+of\s+[\d.]+)?\s?${unit}\b`,
+    // used 10.00 of your monthly budget
+    String.raw`\bused\s*${number}\s+(?:out )?of\s+(?:(?:your|the) )?(?:\w+ )?budget`,
+  ].map((pattern) => new RegExp(pattern, 'i'))
+}
 
 /** Whether a refusal is about money: one about a rate says how many tokens or requests were used. */
 const isOfMoney = (text: string) =>
@@ -179,7 +189,10 @@ function besides(
   return own.slice(Math.max(0, before - 1), before + 1)
 }
 
-/** What refusals say was spent, and whether the service showed much less. */
+/** A named spend may be ahead of a page that is late, but not by more than half of what the page shows. */
+const mostAhead = rational(3n, 2n)
+
+/** What refusals say was spent, beside the highest spend that the service shows right before or after; `isOther` if they name much more. */
 function spendsOfRefusals(
   { refusals, prices: { currency, evidence } }: PriceJudgements,
   values: readonly Value[],
@@ -190,16 +203,17 @@ function spendsOfRefusals(
   const times = evidence.balance?.times ?? one
   const patterns = namedSpends(currency.name)
   return refusals.flatMap(({ request, text }) => {
-    const named = isOfMoney(text) ? patterns.flatMap((each) => each.exec(text)?.[1] ?? []) : []
-    const amount = amountOf(named[0])
+    if (!isOfMoney(text)) return []
+    const [firstNamed] = patterns.flatMap((pattern) => pattern.exec(text)?.[1] ?? [])
+    const named = amountOf(firstNamed)
     const near = spends.flatMap((each) => besides(each, request))
-    const [most] = near.toSorted((a, b) => compare(b.value, a.value))
-    if (amount === null || most === undefined) return []
+    const [shown] = near.toSorted((a, b) => compare(b.value, a.value))
+    if (named === null || shown === undefined) return []
     return [
       {
         request,
-        shows: `refused at a spend of ${amount.text}, where the service shows ${most.text} ${currency.name}`,
-        isOther: compare(multiply(amount.value, times), multiply(most.value, rational(3n, 2n))) > 0,
+        shows: `refused at a spend of ${named.text}, where the service shows ${shown.text} ${currency.name}`,
+        isOther: compare(multiply(named.value, times), multiply(shown.value, mostAhead)) > 0,
       },
     ]
   })

@@ -51,7 +51,18 @@ than three from their own.`,
   },
 })
 
-/** Responses of one key that no single counter explains: as many as must agree, or none. */
+/**
+ * Responses of one key that no single counter explains: as many as must agree, or none. Each continues its own endpoint's count, and
+ * not that of the response right before it (`before`), which is of the other endpoint:
+ *
+ *     chat       used 3             used 4  = after       one counter would be at 10: it has forgotten 6
+ *     messages           used 9             = before
+ *
+ * One counter never runs ahead: had `after` used 12, `forgotten` would be -2. It may fall behind, because a bucket regains and
+ * a log drops its oldest requests, so several falls in a row must together be more than that.
+ *
+ * @param own responses that continue their own endpoint's count
+ */
 function apartIn(
   requests: readonly LimitedRequest[],
   own: readonly Switch[],
@@ -60,13 +71,22 @@ function apartIn(
   const ahead = own.filter(({ forgotten }) => forgotten < 0)
   if (ahead.length >= agreement) return ahead.slice(0, agreement)
   const behind = own.filter(({ forgotten }) => forgotten > 0)
-  for (let at = agreement; at <= behind.length; at++) {
-    const some = behind.slice(at - agreement, at)
-    const [{ before }, { after }] = [some[0]!, some.at(-1)!]
-    const windowUs = longestNamedUs(contract, after.limit!)
-    if (windowUs === null || some.some((one) => one.after.limit !== after.limit)) continue
-    const fallen = some.reduce((sum, { forgotten }) => sum + forgotten, 0)
-    if (fallen > mostForgotten(requests, before, after, windowUs)) return some
+  for (let end = agreement; end <= behind.length; end++) {
+    const inARow = behind.slice(end - agreement, end)
+    if (forgetTooMuch(requests, inARow, contract)) return inARow
   }
   return []
+}
+
+/** Whether one counter cannot have forgotten so much from the first of these responses to the last. False if their limit changes or is of no window. */
+function forgetTooMuch(
+  requests: readonly LimitedRequest[],
+  falls: readonly Switch[],
+  contract: Contract,
+): boolean {
+  const [{ before: first }, { after: last }] = [falls[0]!, falls.at(-1)!]
+  const windowUs = longestNamedUs(contract, last.limit!)
+  if (windowUs === null || falls.some(({ after }) => after.limit !== last.limit)) return false
+  const forgotten = falls.reduce((sum, fall) => sum + fall.forgotten, 0)
+  return forgotten > mostForgotten(requests, first, last, windowUs)
 }

@@ -44,14 +44,24 @@ function* readSamples(
 /** No Unix time of a service is smaller. */
 const leastUnixS = 1e9
 
-/** Whether the reset was written with its units, or as a time: it is kept as seconds from now; without a Date, a time is Unix seconds. */
+/**
+ * Whether the reset is in seconds from now because the header said so. What `reset` of a request holds:
+ *
+ *     header               with a Date                 without a Date
+ *     30 or 1800000030     the number                  the number
+ *     1m30s or 9.1s        seconds from now            seconds from now
+ *     2026-11-20T10:00Z    seconds from that Date      Unix seconds
+ *
+ * All but a number alone have the flag.
+ */
 const isDuration = ({ flags: set, reset }: RateEvent) =>
   (set & flags.malformedRateReset) !== 0 && reset !== null && reset < leastUnixS
 
+/** The reset of a response and the window that it lies in; null without a reset, or for a time without a Date to count from. */
 export function sampleOf(request: LimitedRequest, contract: Contract): ResetSample | null {
   const { reset, limit, dateS } = request
-  // A time is kept as seconds from the response's Date, and without one as it is.
-  if (reset === null || (contract.resetFormat === 'time' && dateS === null)) return null
+  const isUnixTime = contract.resetFormat === 'time' && dateS === null
+  if (reset === null || isUnixTime) return null
   const named = limit === null ? null : longestNamedUs(contract, limit)
   if (named !== null) return { request, value: reset, windowUs: named }
   // A limit that no window has may be that of a calendar.
