@@ -97,7 +97,7 @@ function readAll(history: RateHistory, { contract, profile }: Known): ResetReadi
   const clock = serviceClock(requestsOf(history))
   const inference = inferResetUnit(samples, clock)
   const named = [unitOf(contract.resetFormat), established(profile, 'G-21', 'unit')]
-  const meant = inference.units.filter((unit) => named.some((each) => each === unit))
+  const meant = named.flatMap((each) => inference.units.filter((unit) => unit === each)).slice(0, 1)
   return {
     samples,
     clock,
