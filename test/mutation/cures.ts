@@ -304,8 +304,8 @@ export const cures: readonly Cure[] = [
   {
     kind: 'tokens that a refusal counts are a spend',
     file: 'src/audit/rules/prices/limit.ts',
-    is: 'isOfMoney(text) ? patterns',
-    was: "text !== '' ? patterns",
+    is: 'if (!isOfMoney(text)) return []',
+    was: "if (text === '') return []",
     ...{ test: `${field}/prices.test.ts`, named: 'a refusal that counts tokens' },
   },
   {

@@ -54,7 +54,7 @@ test('with a closed load, the cards say that the rate was not planned and what r
 })
 
 test('the card of a closed load with too few samples for p95 says that waiting is not included', async () => {
-  const asideOf = async (closed: boolean) => {
+  const sayingOf = async (closed: boolean) => {
     const store = await openStore(':memory:')
     await enterRun(store, 'a')
     const rows = Array.from({ length: 20 }, (_, slot) => attempt(slot))
@@ -63,8 +63,8 @@ test('the card of a closed load with too few samples for p95 says that waiting i
     store.close()
     return cardsOf(all, closed).find(({ label }) => label.startsWith('Response time'))?.aside
   }
-  expect(await asideOf(false)).toBe('p95 needs 130 samples; n = 20')
-  expect(await asideOf(true)).toBe(
+  expect(await sayingOf(false)).toBe('p95 needs 130 samples; n = 20')
+  expect(await sayingOf(true)).toBe(
     'p95 needs 130 samples; n = 20; closed load: waiting not included',
   )
 })
