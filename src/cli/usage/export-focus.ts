@@ -1,4 +1,5 @@
 import { loadContract } from '../../contract/load.ts'
+import { nextMonth } from '../../measure/usage/calendar.ts'
 import { parseMoment } from '../../measure/usage/zone.ts'
 import { readNumber } from '../../money/rational.ts'
 import { columnsOf, focusColumns } from '../../report/focus/columns.ts'
@@ -34,7 +35,7 @@ export async function exportFocusAction(options: Options): Promise<void> {
     )
   }
   const [fromUs, toUs] = [parseMoment(from!, 'UTC'), parseMoment(to!, 'UTC')]
-  const isMonth = monthPattern.test(from!) && to === nextMonth(fromUs)
+  const isMonth = monthPattern.test(from!) && to === nextMonth(from!)
   if (!isMonth) {
     throw userError.usage(
       `--from ${from} --to ${to}: a file holds one billing period. Expected the first days of a month and of the next.`,
@@ -114,11 +115,4 @@ export async function exportFocusAction(options: Options): Promise<void> {
         : `${counted(rows.length, 'charge')} of ${account} in ${out}\n${nextLine(['usage', ...optionWords('--account', account), ...storeWords(options.db)], 'prints the usage behind them')}`,
     )
   })
-}
-
-function nextMonth(fromUs: number): string {
-  const date = new Date(fromUs / 1000)
-  return new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1))
-    .toISOString()
-    .slice(0, 10)
 }

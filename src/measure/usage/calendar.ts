@@ -82,11 +82,15 @@ function endOfBarUs(
       return shiftDaysUs(startOfDayUs(us, timezone), left, timezone)
     }
     case 'month': {
-      const [year, month] = timeIn(us, timezone).split('-').map(Number) as [number, number]
-      const next = new Date(Date.UTC(year, month, 1)).toISOString().slice(0, 10)
-      return parseMoment(next, timezone)
+      return parseMoment(nextMonth(timeIn(us, timezone)), timezone)
     }
   }
+}
+
+/** The first day of the month after one: `2026-11-01`. @param from a date of that one, or `2026-10` */
+export function nextMonth(from: string): string {
+  const [year, month] = from.split('-').map(Number) as [number, number]
+  return new Date(Date.UTC(year, month, 1)).toISOString().slice(0, 10)
 }
 
 /** The local day, week, month or year that a moment is in. */

@@ -140,7 +140,7 @@ function causeIn(
   { unit, cause }: DearDay,
   speech: Speech,
 ): CauseWords {
-  const words = figuresIn(part, unit, hoursIn(cause.spans), speech)
+  const words = figuresIn(part, unit, howManyHours(cause.spans), speech)
   if (part.of !== 'model' || part.model === null || areOfOneModel(parts)) return words
   return {
     text: speech.say('why.model', { model: part.model }),
@@ -148,7 +148,7 @@ function causeIn(
   }
 }
 
-const hoursIn = (spans: MainCause['spans']) =>
+const howManyHours = (spans: MainCause['spans']) =>
   spans.reduce((sum, { fromUs, toUs }) => sum + (toUs - fromUs) / hourUs, 0)
 
 /** Two figures of the day itself, beside those of a cause, would be read as of the cause. */
@@ -194,7 +194,7 @@ function whoOf({ names, spans }: MainCause, speech: Speech): string {
     : namesOf([first], speech)
 }
 
-/** The key that most is of, as usual; else that no single key or hour stands out: the last of the causes, or all that is known; empty if there is one. */
+/** The key that most is of, as usual; else that no single key or hour stands out. It stands behind the causes, or is all that is known. Empty if a key and an hour stand out. */
 function spreadOf(
   { names, none, mostly }: MainCause,
   isBesideCauses: boolean,

@@ -1,3 +1,4 @@
+import { nextMonth } from '../../measure/usage/calendar.ts'
 import { decimalText, readNumber, subtract } from '../../money/rational.ts'
 import { largest } from '../../user/extremes.ts'
 import { type Html, html } from '../../user/html.ts'
@@ -211,15 +212,12 @@ function laterLines(
   const own = summary.later.filter((each) => each.unit === unit)
   return own.map(({ value, month: of, at }) => {
     const holds = at.slice(0, 7)
-    const link = html`<a href="?from=${holds}-01&to=${monthAfter(holds)}-01" data-keep>${month(holds)}</a>`
+    const link = html`<a href="?from=${holds}-01&to=${nextMonth(at)}" data-keep>${month(holds)}</a>`
     const said = { amount: amount(unit, value), month: month(of), date: day(Date.parse(at) * 1000) }
     const [before = '', after = ''] = say('entry.later', said).split('{later}')
     return html`${before}${link}${after}`
   })
 }
-
-const monthAfter = (month: string) =>
-  new Date(Date.UTC(Number(month.slice(0, 4)), Number(month.slice(5)))).toISOString().slice(0, 7)
 
 /** Taxes, fees and the like, and the amount with them. */
 function entryLines(

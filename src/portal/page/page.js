@@ -5,7 +5,7 @@
 /** @import { Choice, RequestPage, RequestSort } from '../../report/usage/board/types.ts' */
 import { startBoard } from '../../report/usage/board/browser.js'
 import { timeText } from '../../report/usage/board/choice.js'
-import { dimensions } from '../../report/usage/board/sums.js'
+import { dimensions, metrics } from '../../report/usage/board/sums.js'
 import { amountIn, endIn, hourIn, nameIn, requestCells } from '../../report/usage/board/tables.js'
 import { askedOf, boardData, saveExport } from './export.js'
 
@@ -56,8 +56,9 @@ import { askedOf, boardData, saveExport } from './export.js'
   const textOf = (query, sign) => (query.size === 0 ? '' : `${sign}${query}`)
   /** @type {(name: string, value: string) => boolean} */
   const isKnown = (name, value) =>
-    (name !== 'metric' && name !== 'by') ||
-    /^(model|key|endpoint|credits|money|requests|tokens)$/.test(value)
+    name === 'metric'
+      ? Object.hasOwn(metrics, value)
+      : name !== 'by' || dimensions.some((each) => each === value)
   /**
    * Filters stand in the fragment, where they change without a request; the period of the data stands in the query. So does a split by
    * a tag, and then the key, since its data have no keys.

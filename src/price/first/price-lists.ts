@@ -70,9 +70,10 @@ function readLitellm(body: unknown): ListedPrices {
       continue
     }
     const search = searchPrice(info.search_context_cost_per_query, note)
-    const steps = tiersOf(info).flatMap(({ above, suffix }) => {
+    const tiers = tiersOf(info)
+    const steps = tiers.flatMap(({ above, suffix }) => {
       const higher = priceOf(suffix)
-      return Object.keys(higher).length === 0 ? [] : [{ above, suffix, price: higher }]
+      return Object.keys(higher).length === 0 ? [] : [{ above, price: higher }]
     })
     const service = Object.fromEntries(
       Object.entries(services).flatMap(([tier, suffix]) => {
@@ -87,7 +88,7 @@ function readLitellm(body: unknown): ListedPrices {
     )
     const left = unread(info, [
       '',
-      ...steps.map(({ suffix }) => suffix),
+      ...tiers.map(({ suffix }) => suffix),
       ...Object.values(services),
     ])
     if (left.length > 0)
@@ -96,9 +97,7 @@ function readLitellm(body: unknown): ListedPrices {
       id: name,
       usage: 'litellm',
       price: { ...price, ...search },
-      ...(steps.length === 0
-        ? {}
-        : { tiers: { steps: steps.map(({ above, price }) => ({ above, price })) } }),
+      ...(steps.length === 0 ? {} : { tiers: { steps } }),
       service: withUsualTiers(service),
     })
   }
